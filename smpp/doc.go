@@ -1,0 +1,2 @@
+// Package smpp speaks SMPP v3.4 as an ESME.
+package smpp

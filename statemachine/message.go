@@ -1,0 +1,133 @@
+package statemachine
+
+import (
+	"time"
+
+	"esmed/receipt"
+)
+
+// Message is the projection of one message: what its records say so far. Values handed out are not
+// modified afterwards; Step returns new ones.
+type Message struct {
+	ID      ID
+	SMSC    string
+	Account string
+	Owner   string
+	Ref     string
+
+	To                 string
+	E164               string
+	Source             receipt.Address
+	Dest               receipt.Address
+	RegisteredDelivery byte
+	Priority           byte
+	InDoubt            string // hold | resend | ""
+
+	AcceptedSeq uint64
+	AcceptedAt  time.Time
+	SubmittedAt time.Time // of the first accepted submit_sm_resp; zero = none
+	FinalisedAt time.Time // zero = not final
+	UpdatedAt   time.Time
+	ScheduledAt time.Time
+	ValidUntil  time.Time
+
+	ValidityAsked bool
+
+	State State
+	Parts []Part
+
+	Counts       Counts
+	LastDecision DecisionPos // head of the chain of its decisions; zero = none
+	Exceptions   []string    // ids of its open exceptions
+}
+
+// Counts are the receptions that were matched to a message, by verdict. Receipts counts them all.
+type Counts struct {
+	Receipts, Duplicate, Repeat, Late, Stale, Unordered, Noted, Conflict uint32
+}
+
+// Part is what one submit_sm carries, with all its attempts.
+type Part struct {
+	Number   int // from 1
+	State    State
+	Asked    bool // a final receipt was asked for: holds the fold and counts in the ratios
+	Attempts []Attempt
+
+	QueuedSeq uint64    // record that put it (back) into the queue; 0 when not queued
+	NotBefore time.Time // end of its retry delay; zero = at once
+
+	Reported Reported // the evidence that its reported state rests on
+	Basis    Basis    // what State rests on
+	BasisSeq uint64   // the record
+	Events   []Event  // newest last, at most MaxEvents
+}
+
+// MaxEvents is how many logical events a part remembers. An SMSC that sends more distinct ones for a
+// part gets the oldest judged anew when it repeats; locked states stay locked.
+const MaxEvents = 16
+
+// Event is a logical event known to a part.
+type Event struct {
+	Fingerprint receipt.Fingerprint
+	Seq         uint64 // the first reception that reported it
+	Count       uint32 // receptions so far
+}
+
+// Reported is the report that a part's state rests on, zero when nothing was reported.
+type Reported struct {
+	State        State
+	Seq          uint64 // the reception (or query_resp)
+	At           time.Time
+	RawStat      string
+	MessageState receipt.MessageState
+	Err          string
+	DoneDateRaw  string
+	DoneDate     receipt.Date
+	By           string // how it was matched, as Decision.By
+}
+
+// Basis says what a state rests on (CONTRACT: basis).
+type Basis string
+
+// Bases.
+const (
+	BasisNone       Basis = "none"
+	BasisSubmitResp Basis = "submit_sm_resp"
+	BasisReceipt    Basis = "receipt"
+	BasisCallback   Basis = "callback"
+	BasisQuery      Basis = "query_sm"
+	BasisCutoff     Basis = "cutoff"
+	BasisExpiry     Basis = "expiry"
+	BasisOperator   Basis = "operator"
+)
+
+// Outcome is what became of an attempt.
+type Outcome uint8
+
+// Outcomes. Unanswered is the zero value.
+const (
+	Unanswered  Outcome = iota
+	AcceptedBy          // ESME_ROK
+	RefusedTemp         // refused, back to the queue
+	RefusedPerm         // refused for good
+	Doubtful            // left, answer lost
+	NotSent             // did not leave after all
+)
+
+// Attempt is one submit_sm of a part.
+type Attempt struct {
+	Number         int // from 1
+	At             time.Time
+	Seq            uint64 // its sent record
+	Session        string
+	SequenceNumber uint32
+	ValidUntil     time.Time
+
+	Outcome       Outcome
+	CommandStatus uint32
+	MessageID     string
+	AnsweredAt    time.Time
+	AnswerSeq     uint64 // its submit_resp record; 0 = none
+	DoubtSeq      uint64 // its in_doubt record; 0 = never in doubt
+	DoubtCause    string
+}

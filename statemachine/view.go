@@ -1,0 +1,137 @@
+package statemachine
+
+import (
+	"time"
+
+	"esmed/receipt"
+)
+
+// AttemptRef names an attempt of a part of a message.
+type AttemptRef struct {
+	Message ID
+	Part    int
+	Attempt int
+}
+
+// View is what the fold reads of the state so far. Errors are the implementation's (I/O) and end the
+// step. Values are not modified by either side.
+type View interface {
+	// Rules are the rules record in force; seq 0 and nil before the first.
+	Rules() (seq uint64, rules *Rules)
+	// Message is nil when there is none (or none any more).
+	Message(ID) (*Message, error)
+	// Attempts that were given an id with that key, newest first.
+	Attempts(account string, key receipt.Key) ([]AttemptRef, error)
+	// Held are the inbox rows that wait for that key.
+	Held(account string, key receipt.Key) ([]*InboxRow, error)
+	// InboxRow is nil when there is none.
+	InboxRow(InboxKey) (*InboxRow, error)
+	// Unanswered says how many attempts to that destination are unanswered (SUBMITTING).
+	Unanswered(account, dest string) (int, error)
+	// HeldFor are the rows that wait until no submit to that destination is unanswered.
+	HeldFor(account, dest string) ([]*InboxRow, error)
+	// OpenException finds the open one of a kind and group; nil when there is none.
+	OpenException(kind ExceptionKind, group string) (*Exception, error)
+	// Inbound finds the newest mobile-originated message that read the same (nothing but sequence
+	// number, bind and our time differs); seq 0 when there is none that is remembered.
+	Inbound(account string, fp receipt.Fingerprint) (seq uint64, at time.Time, err error)
+	// Record reads the log again.
+	Record(seq uint64) (Record, error)
+}
+
+// Effects are what one record changes. Everything is a new value to put in the place of the old one.
+type Effects struct {
+	Messages   []*Message
+	Decisions  []Decision
+	Index      []IndexEntry
+	Inbox      []InboxChange
+	Exceptions []*Exception
+	Unanswered []UnansweredChange
+	Queue      []QueueChange
+	Tallies    []TallyChange
+	Inbound    []InboundChange
+	// NoEffect says why the record changed nothing, when its condition no longer held.
+	NoEffect string
+}
+
+// IndexEntry makes an attempt found by an id.
+type IndexEntry struct {
+	Account string
+	Key     receipt.Key
+	Ref     AttemptRef
+}
+
+// InboxKey identifies an inbox row: account, TLV id, text id, state word and reported time, or the
+// fingerprint when there is no id. It is opaque and comparable.
+type InboxKey string
+
+// InboxRow is receipts for one event that belong to no message yet.
+type InboxRow struct {
+	Key        InboxKey
+	SMSC       string
+	Account    string
+	TLVID      string
+	TextID     string
+	RawStat    string
+	State      receipt.MessageState
+	Source     receipt.Address
+	Dest       receipt.Address
+	ReportedAt receipt.Date
+	ReceivedAt time.Time // first reception
+	Why        Correlation
+	Keys       []receipt.Key // every form it is to be found under
+	WaitsFor   string        // destination whose unanswered submit it waits for; "" = none
+	Receptions []uint64      // in seq order
+}
+
+// InboxChange puts a row, or deletes it when Row is nil.
+type InboxChange struct {
+	Key InboxKey
+	Row *InboxRow
+}
+
+// UnansweredChange adds or removes an attempt from the unanswered ones of a destination.
+type UnansweredChange struct {
+	Account, Dest string
+	Ref           AttemptRef
+	Remove        bool
+}
+
+// QueueEntry is a part waiting to be sent.
+type QueueEntry struct {
+	SMSC      string
+	Priority  byte      // 0-3, higher first
+	NotBefore time.Time // zero = at once
+	Seq       uint64    // the record that queued it: first in, first out
+	Message   ID
+	Part      int
+}
+
+// QueueChange puts or removes an entry.
+type QueueChange struct {
+	Entry  QueueEntry
+	Remove bool
+}
+
+// Tally is a message's share of the report's counters (CONTRACT §4), 0 or 1 each.
+type Tally struct {
+	Accepted, Submitted, Failed, Asked, Final, Delivered, Open, Unreported, InDoubt, MaybeDoubled, Verified int64
+}
+
+// TallyChange is what to add to the counters of an hour and SMSC.
+type TallyChange struct {
+	Hour  time.Time // of accepted_at, UTC, truncated
+	SMSC  string
+	Delta Tally
+}
+
+// InboundWindow is how long an equal mobile-originated message is marked as a possible repeat.
+const InboundWindow = 10 * time.Minute
+
+// InboundChange remembers a mobile-originated message for InboundWindow.
+type InboundChange struct {
+	Account     string
+	Fingerprint receipt.Fingerprint
+	Seq         uint64
+	At          time.Time
+}
