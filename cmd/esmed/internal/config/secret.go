@@ -1,0 +1,79 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Secret is text that never shows: printed, formatted or marshalled it reads "(secret)".
+// Convert it with string(s) where it is used.
+type Secret string
+
+const hidden = "(secret)"
+
+// String hides the secret.
+func (Secret) String() string { return hidden }
+
+// GoString hides the secret from %#v.
+func (Secret) GoString() string { return hidden }
+
+// MarshalText hides the secret from JSON and YAML.
+func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
+
+// readSecrets puts each password_file's content into Password.
+func (c *Config) readSecrets(ps *problems, configDir, credentialsDir string) {
+	for i := range c.SMSCs {
+		s, path := &c.SMSCs[i], fmt.Sprintf("smscs[%d].password_file", i)
+		if s.PasswordFile == "" || s.Password != "" {
+			continue
+		}
+		password, err := readSecret(secretPath(s.PasswordFile, configDir, credentialsDir))
+		if err != nil {
+			ps.add(path, "%s", err)
+			continue
+		}
+		ps.credential(path, string(password))
+		s.Password = password
+	}
+}
+
+// secretPath says where a secret is: an absolute path as it stands; another among systemd's credentials
+// (LoadCredential=) if it is there, else beside the configuration file.
+func secretPath(file, configDir, credentialsDir string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	if credentialsDir != "" {
+		path := filepath.Join(credentialsDir, file)
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return filepath.Join(configDir, file)
+}
+
+// readSecret reads a one-line secret. Its file must not be open to everybody, nor writable by its
+// group: who can write it can point us at an account of theirs.
+func readSecret(path string) (Secret, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s is not a file", path)
+	}
+	if mode := info.Mode().Perm(); mode&0o027 != 0 {
+		return "", fmt.Errorf("%s is open to others (mode %04o): chmod 0640 it, or 0600", path, mode)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	secret := strings.TrimRight(string(b), "\r\n")
+	if secret == "" {
+		return "", fmt.Errorf("%s is empty", path)
+	}
+	return Secret(secret), nil
+}
