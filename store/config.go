@@ -1,0 +1,79 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"esmed/receipt"
+	"esmed/statemachine"
+)
+
+// Config says where a store is and lends it what it cannot know itself.
+type Config struct {
+	Dir string // data_dir; made when it is missing
+
+	// Decode takes a delivered PDU apart (header included) and TextSpans names the octets of it that are
+	// message text, in order and without overlap: they are sealed at rest. rules are the SMSC's, nil
+	// when the log has none for it. Both are pure, must not keep the PDU, and are called from
+	// several goroutines.
+	Decode    func(pdu []byte) receipt.Delivery
+	TextSpans func(pdu []byte, rules *receipt.Rules) []Span
+
+	Now            func() time.Time // nil = time.Now
+	SegmentRecords int              // records after which a log segment is closed; 0 = DefaultSegmentRecords
+
+	// OnDecisions and OnCommit are for metrics; nil = none. They are called by the applier after each
+	// record that it applied for the first time, and by the writer after each commit. They must not block.
+	OnDecisions func(statemachine.Record, []statemachine.Decision)
+	OnCommit    func(records int, elapsed time.Duration)
+}
+
+// Span is a half-open range of octets.
+type Span struct{ Start, End int }
+
+// DefaultSegmentRecords and segmentBytes bound a segment so that it opens in under 0.2 s, whichever
+// is reached first.
+const (
+	DefaultSegmentRecords = 3_000_000
+	segmentBytes          = 512 << 20
+)
+
+func (c Config) withDefaults() Config {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.SegmentRecords <= 0 {
+		c.SegmentRecords = DefaultSegmentRecords
+	}
+	return c
+}
+
+// Errors that callers branch on.
+var (
+	ErrNotFound    = errors.New("not found")
+	ErrLocked      = errors.New("data_dir is in use by another process")
+	ErrNoStore     = errors.New("data_dir holds no store")
+	ErrNewerFormat = errors.New("data_dir was written by a newer version of esmed")
+	ErrRefConflict = errors.New("ref or idempotency key was used for a different message")
+	ErrDiskFull    = errors.New("disk full")
+	ErrClosed      = errors.New("store is closed")
+	ErrReadOnly    = errors.New("store is open read-only")
+)
+
+// DamagedError says where the store's files contradict themselves or each other. Nothing is changed
+// by finding out.
+type DamagedError struct {
+	File string // relative to data_dir
+	Seq  uint64 // the record concerned; 0 = none in particular
+	Err  error
+}
+
+func (e *DamagedError) Error() string {
+	if e.Seq == 0 {
+		return fmt.Sprintf("damaged: %s: %v", e.File, e.Err)
+	}
+	return fmt.Sprintf("damaged: %s: seq %d: %v", e.File, e.Seq, e.Err)
+}
+
+func (e *DamagedError) Unwrap() error { return e.Err }
