@@ -1,0 +1,142 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"esmed/receipt"
+	"esmed/statemachine"
+)
+
+// Errors of a Backend that are answered with a status of their own. Everything else is a fault of ours.
+var (
+	ErrNotFound    = errors.New("control: not found")                                  // 404
+	ErrRefConflict = errors.New("control: used before for another message")            // 409: ref or idempotency key
+	ErrDiskFull    = errors.New("control: the disk is nearly full")                    // 507
+	ErrUnavailable = errors.New("control: the store is closed or has stopped working") // 503
+)
+
+// Backend is what an API works on. Every field but Submit, Binds and Verify is needed.
+type Backend struct {
+	Submit     Submitter // nil: read-only, submits are answered 503
+	Messages   MessageReader
+	Log        LogReader
+	Inbox      InboxReader
+	Exceptions ExceptionReader
+	Report     Reporter
+	Binds      func() []Bind // nil: none, as without a daemon
+	Verify     Verifier      // nil: 503
+}
+
+// Submitter takes messages. Uniqueness of ref and idempotency key is its decision.
+type Submitter interface {
+	// Accept returns when the message is durable.
+	Accept(context.Context, *statemachine.MessageAccepted) (Accepted, error)
+	// AcceptPost queues the message and returns; it blocks only while the queue is full. If it returns
+	// nil, done is called exactly once, on a goroutine that it must not block.
+	AcceptPost(ctx context.Context, m *statemachine.MessageAccepted, done func(Accepted, error)) error
+}
+
+// Accepted is what became of a submission.
+type Accepted struct {
+	Message  statemachine.ID // the first message's when Existing
+	Seq      uint64          // its accepted record
+	At       time.Time
+	Existing bool // a repeat with the same body
+}
+
+// MessageReader finds messages. What was accepted before a call is seen by it.
+type MessageReader interface {
+	// Message is ErrNotFound when there is none.
+	Message(context.Context, statemachine.ID) (*statemachine.Message, error)
+	// Messages are newest first. next is "" after the last page.
+	Messages(context.Context, MessageFilter) (page []*statemachine.Message, next statemachine.ID, err error)
+	// MessagesByRef are those of any owner with that ref.
+	MessagesByRef(ctx context.Context, ref string) ([]*statemachine.Message, error)
+	// MessagesByMessageID are those that an SMSC gave that id, as received or in canonical form;
+	// smsc "" = any.
+	MessagesByMessageID(ctx context.Context, smsc, messageID string) ([]*statemachine.Message, error)
+}
+
+// MessageFilter selects messages; zero fields select all.
+type MessageFilter struct {
+	States       []statemachine.State
+	SMSC         string
+	To           string    // a destination as given, or its digits
+	Since, Until time.Time // of acceptance: since <= t < until
+	After        statemachine.ID
+	Limit        int // 1 or more
+}
+
+// LogReader reads the log.
+type LogReader interface {
+	// History is all records of a message in seq order; ErrNotFound when there is no such message.
+	History(context.Context, statemachine.ID) ([]LogEntry, error)
+	// Events are at most limit records with seq over after that have been applied, in log order; empty
+	// at the end of the log.
+	Events(ctx context.Context, after uint64, limit int) ([]LogEntry, error)
+	// Changed is closed at the next time that records were applied. Take it before Events.
+	Changed() <-chan struct{}
+}
+
+// LogEntry is a record with the decisions it caused.
+type LogEntry struct {
+	Record    statemachine.Record
+	Decisions []statemachine.Decision
+}
+
+// InboxReader lists receipts that belong to no message.
+type InboxReader interface {
+	// Inbox lists rows, oldest page first; smsc "" = all; next is "" after the last page.
+	Inbox(ctx context.Context, smsc string, after statemachine.InboxKey, limit int) (page []InboxEntry, next statemachine.InboxKey, err error)
+}
+
+// InboxEntry is an inbox row and its looks.
+type InboxEntry struct {
+	Row       *statemachine.InboxRow
+	Attempts  int       // looks at it so far
+	NextTryAt time.Time // zero = none to come
+}
+
+// ExceptionReader finds exceptions.
+type ExceptionReader interface {
+	// Exceptions are newest first. next is "" after the last page.
+	Exceptions(context.Context, ExceptionFilter) (page []*statemachine.Exception, next string, err error)
+	// Exception is ErrNotFound when there is none.
+	Exception(ctx context.Context, id string) (*statemachine.Exception, error)
+}
+
+// ExceptionFilter selects exceptions; zero fields select all.
+type ExceptionFilter struct {
+	Kind   statemachine.ExceptionKind
+	Status string // open | resolved | dismissed
+	SMSC   string
+	After  string
+	Limit  int // 1 or more
+}
+
+// Reporter gives the counters of the report.
+type Reporter interface {
+	// Report has a row per hour and SMSC for since <= hour < until.
+	Report(ctx context.Context, since, until time.Time) ([]HourTally, error)
+	// InboxSizes are receipts waiting, by SMSC.
+	InboxSizes(context.Context) (map[string]int64, error)
+}
+
+// HourTally is the report's counters of an hour and SMSC.
+type HourTally struct {
+	Hour  time.Time // UTC, truncated
+	SMSC  string
+	Tally statemachine.Tally
+}
+
+// Verifier compares the store with its log.
+type Verifier interface {
+	// Verify returns a result when the comparison could be made, whatever it found.
+	Verify(ctx context.Context, progress func(VerifyProgress)) (VerifyResult, error)
+}
+
+// ReadReception reads a received PDU under the rules in force at that record; nil when it is no
+// delivery (an unknown command).
+type ReadReception func(seq uint64, r *statemachine.Reception) *receipt.Receipt

@@ -1,0 +1,110 @@
+package control
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// Batch is a stream of submissions and, in the same order, of their results. One goroutine sends while
+// another receives: a sender that nobody receives for comes to a halt.
+type Batch struct {
+	send   *bufio.Writer
+	pipe   *io.PipeWriter
+	body   io.ReadCloser
+	recv   *json.Decoder
+	cancel context.CancelFunc
+}
+
+// Batch opens a stream. The caller closes it.
+func (c *Client) Batch(ctx context.Context) (*Batch, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	pr, pw := io.Pipe()
+	// The transport sends the header with the body's first octet, and the answer begins at once: a blank
+	// in front of the first line begins both.
+	body := struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(strings.NewReader(" "), pr), pr}
+	req, err := c.request(ctx, http.MethodPost, "/v1/messages/batch", nil, body)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	req.Header.Set("Content-Type", ndjsonType)
+	resp, err := c.open(req)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return &Batch{
+		send: bufio.NewWriterSize(pw, sendBuffer), pipe: pw,
+		body: resp.Body, recv: json.NewDecoder(bufio.NewReaderSize(resp.Body, sendBuffer)),
+		cancel: cancel,
+	}, nil
+}
+
+// sendBuffer holds some hundred lines, so that a line does not cost a system call.
+const sendBuffer = 64 << 10
+
+// Send writes a submission. It may stay in the sender's buffer until Flush or CloseSend.
+func (b *Batch) Send(s Submission) error {
+	line, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("control: submission: %w", err)
+	}
+	return b.SendLine(line)
+}
+
+// SendLine writes a line that is a submission in JSON, without its end.
+func (b *Batch) SendLine(line []byte) error {
+	if _, err := b.send.Write(line); err != nil {
+		return sendError(err)
+	}
+	return sendError(b.send.WriteByte('\n'))
+}
+
+// Flush writes out what Send has buffered.
+func (b *Batch) Flush() error { return sendError(b.send.Flush()) }
+
+// CloseSend says that nothing more is sent. Results still come.
+func (b *Batch) CloseSend() error {
+	if err := b.Flush(); err != nil {
+		return err
+	}
+	return b.pipe.Close()
+}
+
+// Recv returns the next result; io.EOF when all that will ever come have been returned. Lines that were
+// sent and are not answered then (the daemon stopped) were not accepted, unless a connection was lost:
+// with a ref in each line all may be sent again.
+func (b *Batch) Recv() (BatchResult, error) {
+	var r BatchResult
+	err := b.recv.Decode(&r)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("control: batch: %w", err)
+	}
+	return r, err
+}
+
+// Close ends the stream, also in the middle.
+func (b *Batch) Close() error {
+	b.pipe.CloseWithError(ErrBatchClosed)
+	b.cancel()
+	return b.body.Close()
+}
+
+// ErrBatchClosed is what Send returns when the other side has ended the stream: Recv says why.
+var ErrBatchClosed = errors.New("control: the batch is closed")
+
+func sendError(err error) error {
+	if errors.Is(err, io.ErrClosedPipe) {
+		return ErrBatchClosed
+	}
+	return err
+}

@@ -1,0 +1,69 @@
+package control
+
+import "time"
+
+// Event is one record of the log with the decisions it caused. What does not belong to its type is left
+// out.
+type Event struct {
+	Seq            uint64    `json:"seq" doc:"Its cursor"`
+	At             time.Time `json:"at"`
+	Type           string    `json:"type" doc:"The record's type"`
+	SMSC           string    `json:"smsc,omitempty"`
+	Session        string    `json:"session,omitempty"`
+	SequenceNumber *uint32   `json:"sequence_number,omitempty"`
+	Message        string    `json:"message,omitempty"`
+	Part           int       `json:"part,omitempty"`
+	Attempt        int       `json:"attempt,omitempty"`
+	Detail         string    `json:"detail,omitempty" doc:"What else the record says, for people"`
+	PDU            string    `json:"pdu,omitempty" doc:"Hex"`
+	Receipt        *Receipt  `json:"receipt,omitempty"`
+	// PossibleRepeatOf is set for a mobile-originated message that reads as an earlier one did within
+	// ten minutes.
+	PossibleRepeatOf uint64     `json:"possible_repeat_of,omitempty"`
+	Decisions        []Decision `json:"decisions" nullable:"false"`
+}
+
+// Decision is what was concluded from a record.
+type Decision struct {
+	N            int      `json:"n" doc:"Count within the record that caused it"`
+	Record       uint64   `json:"record" doc:"The record judged"`
+	Message      string   `json:"message"`
+	Part         int      `json:"part"`
+	Attempt      int      `json:"attempt"`
+	Correlation  string   `json:"correlation"`
+	By           string   `json:"by"`
+	ExternalID   string   `json:"external_id" doc:"The id that matched, as received"`
+	Rule         []string `json:"rule" nullable:"false" doc:"Id rules that were needed"`
+	Candidates   int      `json:"candidates"`
+	NarrowedBy   string   `json:"narrowed_by"`
+	Verdict      string   `json:"verdict"`
+	Why          string   `json:"why,omitempty" doc:"Why this verdict, for people"`
+	From         string   `json:"from"`
+	To           string   `json:"to"`
+	LogicalEvent string   `json:"logical_event"`
+	RepeatOf     *uint64  `json:"repeat_of" doc:"First reception of the same logical event"`
+	Rules        uint64   `json:"rules" doc:"The rules record in force"`
+	Parser       string   `json:"parser"`
+}
+
+// Receipt is the reading of one delivered PDU: the keys of the corpus, and what the SMSC wrote beside
+// them. Dates are ISO 8601, with zone only where the SMSC's is configured, "" when there is none.
+type Receipt struct {
+	Kind             string   `json:"kind"`
+	ID               string   `json:"id"`
+	TextID           *string  `json:"text_id"`
+	TLVID            *string  `json:"tlv_id"`
+	RawStat          string   `json:"raw_stat"`
+	State            string   `json:"state"`
+	Err              string   `json:"err"`
+	SubmitDate       string   `json:"submit_date"`
+	DoneDate         string   `json:"done_date"`
+	Sub              string   `json:"sub"`
+	Dlvrd            string   `json:"dlvrd"`
+	Text             string   `json:"text"`
+	MessageState     *int     `json:"message_state" doc:"The TLV's octet, when it is a state"`
+	NetworkErrorCode *string  `json:"network_error_code" doc:"The TLV's octets, hex"`
+	SubmitDateRaw    string   `json:"submit_date_raw"`
+	DoneDateRaw      string   `json:"done_date_raw"`
+	Notes            []string `json:"notes" nullable:"false" doc:"Tolerant readings that were needed"`
+}

@@ -1,0 +1,23 @@
+package control
+
+import (
+	"time"
+
+	"esmed/receipt"
+)
+
+// SMSC is what a submission needs of an SMSC's configuration (smscs[]).
+type SMSC struct {
+	Name             string
+	Account          string
+	InterfaceVersion byte // below 0x34 no TLV may be sent
+
+	Source  receipt.Address // when a submission names none
+	DestTON byte            // of numbers in international form
+	DestNPI byte
+	Country string // ISO 3166 code, to read national numbers; "" = they are refused
+
+	RegisteredDelivery byte   // the octet, when a submission names none
+	DefaultAlphabet    string // what data_coding 0 means there: gsm7 | latin1 | ascii
+	DeliveryWindow     time.Duration
+}

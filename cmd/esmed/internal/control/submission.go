@@ -1,0 +1,70 @@
+package control
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// Submission is a message to submit, and a line of a batch. Only To (or Dest) is always needed; what is
+// left out is as the SMSC's configuration says. Text and DataHex exclude each other.
+type Submission struct {
+	To   string `json:"to,omitempty" doc:"+ or 00 and digits: international; other digits are read in the SMSC's dest.country"`
+	From string `json:"from,omitempty" doc:"Letters: 5/0; + or 00 or 7 digits and more: 1/1; fewer digits: 0/1"`
+	Text string `json:"text,omitempty"`
+	SMSC string `json:"smsc,omitempty"`
+	Ref  string `json:"ref,omitempty" doc:"Yours; a repeat by the same owner is the same message"`
+
+	Source *SubmissionAddress `json:"source,omitempty" doc:"Overrides from"`
+	Dest   *SubmissionAddress `json:"dest,omitempty" doc:"Sent as given; addr defaults to to"`
+
+	Validity             string `json:"validity,omitempty" doc:"A duration, RFC 3339 or SMPP time"`
+	ScheduleDeliveryTime string `json:"schedule_delivery_time,omitempty" doc:"A duration, RFC 3339 or SMPP time"`
+
+	RegisteredDelivery   RegisteredDelivery `json:"registered_delivery,omitempty"`
+	Alphabet             string             `json:"alphabet,omitempty"`
+	DataCoding           *int               `json:"data_coding,omitempty" minimum:"0" maximum:"255"`
+	DataHex              string             `json:"data_hex,omitempty" doc:"The message's octets, in place of text"`
+	UDHHex               string             `json:"udh_hex,omitempty" doc:"A user data header, with its length octet"`
+	ServiceType          string             `json:"service_type,omitempty"`
+	ProtocolID           int                `json:"protocol_id,omitempty" minimum:"0" maximum:"255"`
+	PriorityFlag         int                `json:"priority_flag,omitempty" minimum:"0" maximum:"3"`
+	ReplaceIfPresentFlag int                `json:"replace_if_present_flag,omitempty" minimum:"0" maximum:"1"`
+	TLVs                 []SubmissionTLV    `json:"tlvs,omitempty"`
+	InDoubt              string             `json:"in_doubt,omitempty" enum:"hold,resend"`
+	CallbackURL          string             `json:"callback_url,omitempty"`
+}
+
+// SubmissionAddress is an address with what it is to be sent as.
+type SubmissionAddress struct {
+	Addr string `json:"addr,omitempty"`
+	TON  int    `json:"ton" minimum:"0" maximum:"255"`
+	NPI  int    `json:"npi" minimum:"0" maximum:"255"`
+}
+
+// SubmissionTLV is an optional parameter to send as it is.
+type SubmissionTLV struct {
+	Tag int    `json:"tag" minimum:"1" maximum:"65535"`
+	Hex string `json:"hex"`
+}
+
+// RegisteredDelivery is the receipt asked for: final, failure or none, or the octet in decimal, which
+// is a number in JSON. "" leaves it to the SMSC's configuration.
+type RegisteredDelivery string
+
+// MarshalJSON writes an octet as a number.
+func (r RegisteredDelivery) MarshalJSON() ([]byte, error) {
+	if n, err := strconv.ParseUint(string(r), 10, 8); err == nil {
+		return strconv.AppendUint(nil, n, 10), nil
+	}
+	return json.Marshal(string(r))
+}
+
+// BatchResult answers one line of a batch. Results come in the order of the lines. Exactly one of ID
+// and Error is set.
+type BatchResult struct {
+	Line     int      `json:"line" doc:"From 1; blank lines count but are not answered"`
+	ID       string   `json:"id,omitempty"`
+	State    string   `json:"state,omitempty" doc:"Of a new message; ask for an existing one's"`
+	Existing bool     `json:"existing" doc:"A repeat: the id is the first one's"`
+	Error    *Problem `json:"error,omitempty"`
+}

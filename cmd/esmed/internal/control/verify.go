@@ -1,0 +1,30 @@
+package control
+
+// VerifyProgress says how far a verification has come. Total is 0 while unknown.
+type VerifyProgress struct {
+	Step  string `json:"step" doc:"What is being compared"`
+	Done  uint64 `json:"done"`
+	Total uint64 `json:"total"`
+}
+
+// VerifyResult is what a verification found. Difference is null when all agrees.
+type VerifyResult struct {
+	OK         bool              `json:"ok"`
+	Records    uint64            `json:"records"`
+	Messages   uint64            `json:"messages"`
+	Difference *VerifyDifference `json:"difference"`
+}
+
+// VerifyDifference is the first difference.
+type VerifyDifference struct {
+	File   string `json:"file"`
+	Seq    uint64 `json:"seq"`
+	Detail string `json:"detail"`
+}
+
+// VerifyLine is one line of the answer to POST /v1/verify: progress, then one result or one error.
+type VerifyLine struct {
+	Progress *VerifyProgress `json:"progress,omitempty"`
+	Result   *VerifyResult   `json:"result,omitempty"`
+	Error    *Problem        `json:"error,omitempty"`
+}
