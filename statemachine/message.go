@@ -51,15 +51,17 @@ type Part struct {
 	Number   int // from 1
 	State    State
 	Asked    bool // a final receipt was asked for: holds the fold and counts in the ratios
+	Partial  bool // a receipt was asked for one outcome only (failure): silence says nothing, the window ends it
 	Attempts []Attempt
 
 	QueuedSeq uint64    // record that put it (back) into the queue; 0 when not queued
 	NotBefore time.Time // end of its retry delay; zero = at once
 
-	Reported Reported // the evidence that its reported state rests on
-	Basis    Basis    // what State rests on
-	BasisSeq uint64   // the record
-	Events   []Event  // newest last, at most MaxEvents
+	Reported  Reported // the evidence that its reported state rests on
+	CutoffSeq uint64   // the cutoff record that ended its window; 0 = none
+	Basis     Basis    // what State rests on
+	BasisSeq  uint64   // the record
+	Events    []Event  // newest last, at most MaxEvents
 }
 
 // MaxEvents is how many logical events a part remembers. An SMSC that sends more distinct ones for a
@@ -76,6 +78,9 @@ type Event struct {
 // Reported is the report that a part's state rests on, zero when nothing was reported.
 type Reported struct {
 	State        State
+	Final        bool   // State is final under the SMSC's rules of that time: locked
+	Attempt      int    // whose id it bears; 0 = not known
+	SMSC         string // who reported it
 	Seq          uint64 // the reception (or query_resp)
 	At           time.Time
 	RawStat      string
@@ -112,6 +117,7 @@ const (
 	RefusedPerm         // refused for good
 	Doubtful            // left, answer lost
 	NotSent             // did not leave after all
+	Arrived             // answer lost, but evidence for it came: the SMSC has it
 )
 
 // Attempt is one submit_sm of a part.
@@ -121,7 +127,9 @@ type Attempt struct {
 	Seq            uint64 // its sent record
 	Session        string
 	SequenceNumber uint32
-	ValidUntil     time.Time
+	ValidUntil     time.Time // end of the validity_period sent; zero = none sent
+
+	UserMessageReference uint16 // as sent; 0 = none
 
 	Outcome       Outcome
 	CommandStatus uint32
@@ -130,4 +138,18 @@ type Attempt struct {
 	AnswerSeq     uint64 // its submit_resp record; 0 = none
 	DoubtSeq      uint64 // its in_doubt record; 0 = never in doubt
 	DoubtCause    string
+	DoubtEnded    DoubtEnd // what ended the doubt; "" = nothing yet, or never in doubt
+	DoubtEndSeq   uint64   // the record that did
 }
+
+// DoubtEnd names what told the truth about an attempt whose answer was lost.
+type DoubtEnd string
+
+// Ends of a doubt.
+const (
+	DoubtLateAnswer DoubtEnd = "late_answer"
+	DoubtClientRef  DoubtEnd = "client_ref" // an echoed reference
+	DoubtReceipt    DoubtEnd = "receipt"
+	DoubtNotWritten DoubtEnd = "not_written"
+	DoubtOperator   DoubtEnd = "operator"
+)

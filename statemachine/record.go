@@ -16,7 +16,8 @@ type Record struct {
 	Fact Fact
 }
 
-// Fact is what a Record says happened. The set is closed: the types of this file.
+// Fact is what a Record says happened. The set is closed: pointers to the types of this file. A Fact is
+// not modified once it is in a Record.
 type Fact interface {
 	Type() RecordType
 }
@@ -106,6 +107,8 @@ type Sent struct {
 	SequenceNumber uint32
 	ValidUntil     time.Time // end of the validity_period sent; zero = none sent
 	PDU            []byte    // the submit_sm as written; its text is sealed at rest
+
+	UserMessageReference uint16 // the TLV's value as sent; 0 = none sent
 }
 
 // SubmitResp is the SMSC's answer to an attempt: submit_sm_resp, or generic_nack.
@@ -194,3 +197,39 @@ type Other struct {
 	Name RecordType
 	Raw  []byte
 }
+
+// Type implements Fact.
+func (*Rules) Type() RecordType { return TypeRules }
+
+// Type implements Fact.
+func (*MessageAccepted) Type() RecordType { return TypeAccepted }
+
+// Type implements Fact.
+func (*Sent) Type() RecordType { return TypeSent }
+
+// Type implements Fact.
+func (*SubmitResp) Type() RecordType { return TypeSubmitResp }
+
+// Type implements Fact.
+func (*AttemptInDoubt) Type() RecordType { return TypeInDoubt }
+
+// Type implements Fact.
+func (*QueueExpired) Type() RecordType { return TypeExpired }
+
+// Type implements Fact.
+func (*Reception) Type() RecordType { return TypeReception }
+
+// Type implements Fact.
+func (*Cutoff) Type() RecordType { return TypeCutoff }
+
+// Type implements Fact.
+func (*QueryResp) Type() RecordType { return TypeQueryResp }
+
+// Type implements Fact.
+func (*Retry) Type() RecordType { return TypeRetry }
+
+// Type implements Fact.
+func (*SessionEvent) Type() RecordType { return TypeSession }
+
+// Type implements Fact. It is the name that the record bears in the log.
+func (o *Other) Type() RecordType { return o.Name }
