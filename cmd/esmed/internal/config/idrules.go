@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"esmed/receipt"
@@ -21,9 +22,9 @@ func messageIDRules(v any) (MessageIDRules, error) {
 	case map[string]any:
 		var m MessageIDRules
 		var errs []error
-		for name, inner := range v {
-			steps, ok := inner.([]any)
-			if !ok && inner != nil {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			steps, ok := v[name].([]any)
+			if !ok && v[name] != nil {
 				errs = append(errs, fmt.Errorf("%s must be a list of rules", name))
 				continue
 			}

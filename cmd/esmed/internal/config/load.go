@@ -2,15 +2,16 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
-	"sort"
+	"reflect"
+	"slices"
 	"strings"
 
 	"esmed/receipt"
 
 	"github.com/go-viper/mapstructure/v2"
-	"github.com/knadh/koanf/parsers/yaml"
 	"github.com/knadh/koanf/providers/env/v2"
 	"github.com/knadh/koanf/providers/rawbytes"
 	"github.com/knadh/koanf/v2"
@@ -122,81 +123,55 @@ func environment(environ []string, origin map[string]string, ps *problems) *env.
 }
 
 func decode(raw map[string]any, c *Config, origin map[string]string, ps *problems) error {
-	var meta mapstructure.Metadata
 	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{
 		Result:     c,
-		TagName:    "koanf",
-		Metadata:   &meta,
+		TagName:    tag,
 		MatchName:  func(key, field string) bool { return key == field },
 		DecodeHook: mapstructure.DecodeHookFuncValue(hook),
 	})
 	if err != nil {
 		return err
 	}
+	unknownKeys(ps, origin, "", raw, reflect.TypeFor[Config]())
 	if err := d.Decode(raw); err != nil {
 		ps.addDecode(err)
-	}
-	sort.Strings(meta.Unused)
-	for _, path := range meta.Unused {
-		if name := origin[path]; name != "" {
-			ps.add(path, "unknown key (from %s)", name)
-			continue
-		}
-		ps.add(path, "unknown key")
 	}
 	return nil
 }
 
-// fileParser reads YAML and refuses keys that are not strings.
-type fileParser struct{ ps *problems }
+const tag = "koanf"
 
-func (f fileParser) Unmarshal(b []byte) (map[string]any, error) {
-	m, err := yaml.Parser().Unmarshal(b)
-	if err != nil {
-		return nil, err
-	}
-	clean, _ := f.clean("", m).(map[string]any)
-	return clean, nil
-}
-
-// Marshal is a part of koanf's interface that is never called.
-func (f fileParser) Marshal(m map[string]any) ([]byte, error) { return yaml.Parser().Marshal(m) }
-
-// clean gives v with string keys only. YAML reads an unquoted 027 as the number 23: put back into
-// text it would name another error code.
-func (f fileParser) clean(path string, v any) any {
+// unknownKeys finds the keys that no field of t takes. (The decoder's own report leaves them out where a
+// value beside them is wrong too.)
+func unknownKeys(ps *problems, origin map[string]string, path string, v any, t reflect.Type) {
 	switch v := v.(type) {
-	case map[string]any:
-		for key, inner := range v {
-			v[key] = f.clean(join(path, key), inner)
-		}
-		return v
-	case map[any]any:
-		m := make(map[string]any, len(v))
-		for key, inner := range v {
-			name, ok := key.(string)
-			if !ok {
-				f.ps.add(path, `the key %v is not in quotes, so YAML does not read it as text (027 becomes 23): write "027"`, key)
-				continue
-			}
-			m[name] = f.clean(join(path, name), inner)
-		}
-		return m
 	case []any:
-		for i := range v {
-			v[i] = f.clean(fmt.Sprintf("%s[%d]", path, i), v[i])
+		if t.Kind() != reflect.Slice {
+			return
 		}
-		return v
-	default:
-		return v
+		for i := range v {
+			unknownKeys(ps, origin, fmt.Sprintf("%s[%d]", path, i), v[i], t.Elem())
+		}
+	case map[string]any:
+		if t.Kind() != reflect.Struct || t == typeIDRules {
+			return
+		}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			at := join(path, key)
+			field, ok := t.FieldByNameFunc(func(name string) bool {
+				f, _ := t.FieldByName(name)
+				return f.Tag.Get(tag) == key
+			})
+			switch {
+			case ok:
+				unknownKeys(ps, origin, at, v[key], field.Type)
+			case origin[at] != "":
+				ps.add(at, "unknown key (from %s)", origin[at])
+			default:
+				ps.add(at, "unknown key")
+			}
+		}
 	}
-}
-
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
 }
 
 func lookup(environ []string, name string) string {

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-viper/mapstructure/v2"
 )
@@ -27,22 +28,12 @@ func (p *problems) add(path, format string, args ...any) {
 	p.list = append(p.list, &Problem{Path: path, Text: fmt.Sprintf(format, args...)})
 }
 
-// check adds a problem unless ok.
+// check adds a problem unless ok. A value that is known to be wrong already, because it could not be
+// read, is not complained about twice.
 func (p *problems) check(ok bool, path, format string, args ...any) {
-	if !ok {
+	if !ok && !slices.ContainsFunc(p.list, func(q *Problem) bool { return q.Path == path }) {
 		p.add(path, format, args...)
 	}
-}
-
-// has reports whether path is among the problems already, so that a value that could not be read is
-// not complained about twice.
-func (p *problems) has(path string) bool {
-	for _, q := range p.list {
-		if q.Path == path {
-			return true
-		}
-	}
-	return false
 }
 
 func (p *problems) err() error {
@@ -53,15 +44,10 @@ func (p *problems) err() error {
 	return errors.Join(errs...)
 }
 
-// addDecode takes mapstructure's tree of errors apart into problems with paths. Its own texts speak of
-// Go types, so only those of our hooks are used.
+// addDecode takes mapstructure's tree of errors apart into problems with paths. The texts at its leaves
+// are our hook's.
 func (p *problems) addDecode(err error) {
-	var wrong *mapstructure.UnconvertibleTypeError
 	switch e := err.(type) {
-	case interface{ Unwrap() []error }:
-		for _, inner := range e.Unwrap() {
-			p.addDecode(inner)
-		}
 	case *mapstructure.DecodeError:
 		switch inner := e.Unwrap().(type) {
 		case interface{ Unwrap() []error }, *mapstructure.DecodeError:
@@ -69,11 +55,13 @@ func (p *problems) addDecode(err error) {
 		default:
 			p.add(e.Name(), "%s", inner)
 		}
-	default:
-		if errors.As(err, &wrong) {
-			p.add("", "%s", wrong)
-			return
+	case interface{ Unwrap() []error }:
+		for _, inner := range e.Unwrap() {
+			p.addDecode(inner)
 		}
+	case interface{ Unwrap() error }:
+		p.addDecode(e.Unwrap())
+	default:
 		p.add("", "%s", err)
 	}
 }

@@ -27,9 +27,7 @@ func (c *Config) validate(ps *problems) {
 	c.Alerts.validate(ps)
 	c.validateRetention(ps)
 
-	if !ps.has("smscs") {
-		ps.check(len(c.SMSCs) > 0, "smscs", "at least one is needed")
-	}
+	ps.check(len(c.SMSCs) > 0, "smscs", "at least one is needed")
 	seen := make(map[string]int)
 	for i := range c.SMSCs {
 		s, path := &c.SMSCs[i], "smscs["+strconv.Itoa(i)+"]"

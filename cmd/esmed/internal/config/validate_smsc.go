@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -44,9 +45,7 @@ func (s *SMSC) validateIdentity(ps *problems, path string) {
 	if s.Account != s.Name {
 		ps.name(path+".account", s.Account)
 	}
-	if !ps.has(path + ".addr") {
-		ps.check(len(s.Addr) > 0, path+".addr", "at least one host:port is needed")
-	}
+	ps.check(len(s.Addr) > 0, path+".addr", "at least one host:port is needed")
 	for i, addr := range s.Addr {
 		ps.hostPort(fmt.Sprintf("%s.addr[%d]", path, i), addr)
 	}
@@ -117,7 +116,7 @@ func (r *Rules) validate(ps *problems, path string) {
 		ps.check(err == nil && r.Timezone != "Local", path+".timezone", "must be a zone's name, as Europe/Rome or UTC (got %q)", r.Timezone)
 	}
 	words := make(map[string]bool)
-	for _, word := range sortedKeys(r.States) {
+	for _, word := range slices.Sorted(maps.Keys(r.States)) {
 		state, upper := r.States[word], strings.ToUpper(word)
 		ps.check(strings.TrimSpace(word) != "", path+".states", "a word is empty")
 		ps.check(!words[upper], path+".states", "%q is there twice: words are read in any case", upper)
@@ -125,7 +124,7 @@ func (r *Rules) validate(ps *problems, path string) {
 		_, ok := messageStates[strings.ToUpper(state)]
 		ps.check(ok, path+".states["+word+"]", "must be a state of SMPP, as UNDELIVERABLE (got %q)", state)
 	}
-	for _, code := range sortedKeys(r.Errors) {
+	for _, code := range slices.Sorted(maps.Keys(r.Errors)) {
 		ps.check(code != "" && r.Errors[code] != "", path+".errors["+code+"]", "code and word must not be empty")
 	}
 }
@@ -135,16 +134,12 @@ func ignores(rules receipt.IDRules) bool {
 }
 
 func (p *problems) positive(path string, d time.Duration) {
-	if !p.has(path) {
-		p.check(d > 0, path, "must be more than 0 (got %s)", d)
-	}
+	p.check(d > 0, path, "must be more than 0 (got %s)", d)
 }
 
 func (p *problems) backoff(path string, least, most time.Duration) {
 	p.positive(path+".min", least)
-	if !p.has(path + ".max") {
-		p.check(most >= least, path+".max", "must not be less than min (got %s and %s)", most, least)
-	}
+	p.check(most >= least, path+".max", "must not be less than min (got %s and %s)", most, least)
 }
 
 // name checks what becomes a part of session names, of URLs and of metrics' labels.
@@ -162,20 +157,10 @@ func (p *problems) ascii(path, s string, limit int) { p.printable(path, s, limit
 
 func (p *problems) printable(path, s string, limit int, quote bool) {
 	p.check(len(s) <= limit, path, "must be %d octets or less (got %d)", limit, len(s))
-	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
-		if quote {
-			p.add(path, "must be printable ASCII (got %q)", s)
-		} else {
-			p.add(path, "must be printable ASCII")
-		}
+	got := ""
+	if quote {
+		got = fmt.Sprintf(" (got %q)", s)
 	}
-}
-
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
+	odd := strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
+	p.check(!odd, path, "must be printable ASCII%s", got)
 }

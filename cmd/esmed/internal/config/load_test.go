@@ -1,0 +1,311 @@
+package config_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"esmed/cmd/esmed/internal/config"
+	"esmed/receipt"
+
+	"github.com/stretchr/testify/require"
+)
+
+// minimal is the least that loads.
+const minimal = `
+smscs:
+  - name: alpha
+    addr: [127.0.0.1:2775]
+    system_id: esme
+    password: s3cret
+`
+
+func write(t *testing.T, name, content string, mode os.FileMode) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(content), mode))
+	require.NoError(t, os.Chmod(path, mode))
+	return path
+}
+
+func load(t *testing.T, yaml string, environ ...string) (*config.Config, error) {
+	t.Helper()
+	return config.Load(write(t, "esmed.yaml", yaml, 0o600), environ, nil)
+}
+
+// findings are the lines of a Load error.
+func findings(err error) []string {
+	if err == nil {
+		return nil
+	}
+	return strings.Split(err.Error(), "\n")
+}
+
+func TestExample_loadsAndEqualsTheDefaults(t *testing.T) {
+	password := write(t, "alpha.password", "s3cret\n", 0o640)
+	got, err := load(t, strings.ReplaceAll(config.Example(), "/etc/esmed/alpha.password", password))
+	require.NoError(t, err)
+
+	want := config.Default()
+	alpha := config.DefaultSMSC()
+	alpha.Name, alpha.Account, alpha.SystemID = "alpha", "alpha", "esme"
+	alpha.Addr = []string{"smsc.example.net:2775"}
+	alpha.Password, alpha.PasswordFile = "s3cret", password
+	want.SMSCs = []config.SMSC{alpha}
+	require.Equal(t, mustJSON(t, want), mustJSON(t, *got))
+	require.Equal(t, "s3cret", string(got.SMSCs[0].Password))
+}
+
+// mustJSON compares without telling nil from empty, which the configuration does not either.
+func mustJSON(t *testing.T, c config.Config) string {
+	t.Helper()
+	b, err := json.MarshalIndent(c, "", " ")
+	require.NoError(t, err)
+	return strings.NewReplacer("[]", "null", "{}", "null").Replace(string(b))
+}
+
+func TestLoad_layersInOrder(t *testing.T) {
+	path := write(t, "esmed.yaml", "data_dir: /file\nlog: {level: warn, format: console}\n"+minimal, 0o600)
+	environ := []string{"ESMED_DATA_DIR=/env", "ESMED_LOG__LEVEL=error", "ESMED_SOCKET=/ignored", "OTHER=1", "ESMED_SHUTDOWN_TIMEOUT=5s", "ESMED_ALERTS__COVERAGE_MIN=7"}
+	c, err := config.Load(path, environ, map[string]string{"data_dir": "/flag"})
+	require.NoError(t, err)
+	require.Equal(t, "/flag", c.DataDir)
+	require.Equal(t, "error", c.Log.Level)
+	require.Equal(t, "console", c.Log.Format)
+	require.Equal(t, "/run/esmed/esmed.sock", c.API.Socket)
+	require.Equal(t, 5*time.Second, c.ShutdownTimeout)
+	require.Equal(t, 7, c.Alerts.CoverageMin)
+}
+
+func TestLoad_listElementsKeepTheirDefaults(t *testing.T) {
+	c, err := load(t, minimal+`    window: 3
+    reconnect: {max: 2m}
+  - name: beta
+    account: shared
+    addr: ["[::1]:2775"]
+    system_id: esme
+    rules: {unknown: final}
+`)
+	require.NoError(t, err)
+	require.Equal(t, 3, c.SMSCs[0].Window)
+	require.Equal(t, config.Backoff{Min: time.Second, Max: 2 * time.Minute}, c.SMSCs[0].Reconnect)
+	require.Equal(t, "alpha", c.SMSCs[0].Account)
+	require.Equal(t, 10, c.SMSCs[1].Window)
+	require.Equal(t, "shared", c.SMSCs[1].Account)
+	require.Equal(t, "tlv", c.SMSCs[1].Rules.Detect)
+	require.Equal(t, "final", c.SMSCs[1].Rules.Unknown)
+	require.Equal(t, "intermediate", c.SMSCs[1].Rules.Accepted)
+}
+
+func TestLoad_reportsEveryProblemAtOnceWithItsPath(t *testing.T) {
+	_, err := load(t, `
+data_dirr: /x
+Log: {level: info}
+log: {level: loud, colour: true}
+shutdown_timeout: 30
+store: {retention: {log: 90dd}}
+smscs:
+  - name: alpha
+    addr: [localhost]
+    system_id: 4711
+    password: s3cret
+    window: 0
+    sessions: 1.5
+    max_pdu: 300
+    source: {ton: 300}
+    registered_delivery: {receipt: always}
+    retry: {statuses: [ESME_RINVDSTADR, ESME_NONSENSE, 0x408, 0]}
+    rules:
+      detekt: text
+      errors: {027: absent}
+      states: {FAILED: BROKEN}
+      message_id: [fold_case, {truncate: 0}, {cut_before: "#"}, hex2dec]
+  - name: alpha
+    addr: [localhost:2775]
+    system_id: esme
+    tls: true
+`, "ESMED_NONSENSE=1", "ESMED_SMSCS__0__WINDOW=5")
+	require.ElementsMatch(t, []string{
+		`data_dirr: unknown key`,
+		`Log: unknown key`,
+		`log.colour: unknown key`,
+		`log.level: must be debug, info, warn or error (got "loud")`,
+		`shutdown_timeout: not a duration: write a number with its unit, as 30s, 5m, 72h or 90d (got 30)`,
+		`store.retention.log: not a duration: write a number with its unit, as 30s, 5m, 72h or 90d (got "90dd")`,
+		`smscs[0].addr[0]: must be host:port (got "localhost")`,
+		`smscs[0].system_id: must be text (in quotes if it looks like a number)`,
+		`smscs[0].window: must be 1 or more (got 0)`,
+		`smscs[0].sessions: must be a whole number`,
+		`smscs[0].source.ton: must be 0 to 255 (got 300)`,
+		`smscs[0].registered_delivery.receipt: must be final, failure or none (got "always")`,
+		`smscs[0].retry.statuses[1]: not a status: write a name as ESME_RINVDSTADR or a number as 0x408 (got "ESME_NONSENSE")`,
+		`smscs[0].retry.statuses[3]: not a status: write a name as ESME_RINVDSTADR or a number as 0x408 (got "0")`,
+		`smscs[0].rules.detekt: unknown key`,
+		`smscs[0].rules.errors: the key 23 is not in quotes, so YAML does not read it as text (027 becomes 23): write "027"`,
+		`smscs[0].rules.states[FAILED]: must be a state of SMPP, as UNDELIVERABLE (got "BROKEN")`,
+		`smscs[0].rules.message_id: rule 2: truncate needs a number of characters, 1 or more; rule 4: there is no rule "hex2dec"`,
+		`smscs[1].tls: must be a section`,
+		`smscs[1].name: "alpha" is the name of smscs[0] already`,
+		`nonsense: unknown key (from ESMED_NONSENSE)`,
+		`ESMED_SMSCS__0__WINDOW: elements of smscs cannot be set from the environment: write them in the file`,
+	}, findings(err))
+	var p *config.Problem
+	require.ErrorAs(t, err, &p)
+}
+
+func TestLoad_refuses(t *testing.T) {
+	tests := []struct {
+		name, yaml, want string
+	}{
+		{"no SMSC", "data_dir: /x\n", "smscs: at least one is needed"},
+		{"broken YAML", "smscs: [", "yaml"},
+		{"a key that is there twice", "data_dir: /a\ndata_dir: /b\n" + minimal, "already defined"},
+		{"sar without optional parameters", minimal + "    interface_version: 0x33\n    long_messages: sar\n", "smscs[0].long_messages: sar needs optional parameters, which interface_version 0x33 does not have"},
+		{"payload without optional parameters", minimal + "    interface_version: 0x33\n    long_messages: payload\n", "smscs[0].long_messages: payload needs optional parameters, which interface_version 0x33 does not have"},
+		{"an echoed reference without optional parameters", minimal + "    interface_version: 0x33\n    client_ref_tlv: 0x1401\n", "smscs[0].client_ref_tlv: needs optional parameters, which interface_version 0x33 does not have"},
+		{"a tag of the specification as echoed reference", minimal + "    client_ref_tlv: 0x001E\n", "smscs[0].client_ref_tlv: must be a vendor's tag, 0x1400 or more, or 0 for none (got 0x001E)"},
+		{"a default SMSC that is not there", "default_smsc: gamma\n" + minimal, `default_smsc: no SMSC is named "gamma" (there are: alpha)`},
+		{"TCP without tokens", "api: {listen: 127.0.0.1:8080}\n" + minimal, "api.tokens_file: is required when api.listen is set"},
+		{"an inbox forgotten before its window ends", "store: {retention: {inbox: 3d}}\n" + minimal, "store.retention.inbox: must be longer than the window of alpha (73h0m0s)"},
+		{"both passwords", minimal + "    password_file: /x\n", "smscs[0].password: give password or password_file, not both"},
+		{"a zone that is none", minimal + "    rules: {timezone: Mars/Base}\n", `smscs[0].rules.timezone: must be a zone's name, as Europe/Rome or UTC (got "Mars/Base")`},
+		{"both ids ignored", minimal + "    rules: {message_id: [ignore]}\n", "smscs[0].rules.message_id: ignores both ids: no receipt could ever find its message"},
+		{"TLS settings without TLS", minimal + "    tls: {server_name: x}\n", "smscs[0].tls.enabled: is false, so that what else stands under tls would have no effect"},
+		{"a country in small letters", minimal + "    dest: {country: it}\n", `smscs[0].dest.country: must be an ISO code of two capital letters, as IT (got "it")`},
+		{"two sessions", minimal + "    sessions: 2\n", "smscs[0].sessions: not in this version: leave it at its default"},
+		{"a webhook", "webhooks: [{name: crm}]\n" + minimal, "webhooks: not in this version: leave it at its default"},
+		{"a word that differs from another in case only", minimal + "    rules: {states: {a: DELIVERED, A: EXPIRED}}\n", `smscs[0].rules.states: "A" is there twice: words are read in any case`},
+		{"a status that both waits and pauses", minimal + "    retry: {statuses: [0x400], pause_statuses: [1024]}\n", "smscs[0].retry.pause_statuses: 0x00000400 is in retry.statuses too: it either waits or pauses"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := load(t, tt.yaml)
+			require.ErrorContains(t, err, tt.want)
+			require.NotContains(t, err.Error(), "s3cret")
+		})
+	}
+}
+
+func TestLoad_problemsDoNotShowPasswords(t *testing.T) {
+	c, err := load(t, strings.Replace(minimal, "s3cret", "4711001", 1))
+	require.Nil(t, c)
+	require.Equal(t, []string{"smscs[0].password: must be text (in quotes if it looks like a number)"}, findings(err))
+
+	c, err = load(t, minimal)
+	require.NoError(t, err)
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
+		require.NotContains(t, fmt.Sprintf(verb, *c), "s3cret", verb)
+	}
+	require.NotContains(t, mustJSON(t, *c), "s3cret")
+}
+
+func TestLoad_passwordFile(t *testing.T) {
+	withFile := func(path string) string {
+		return strings.Replace(minimal, "password: s3cret", "password_file: "+path, 1)
+	}
+	t.Run("its line end is not a part of it", func(t *testing.T) {
+		c, err := load(t, withFile(write(t, "p", "s3cret\r\n", 0o640)))
+		require.NoError(t, err)
+		require.Equal(t, config.Secret("s3cret"), c.SMSCs[0].Password)
+	})
+	t.Run("a name is looked for among the credentials of systemd", func(t *testing.T) {
+		path := write(t, "alpha.password", "s3cret", 0o400)
+		c, err := load(t, withFile("alpha.password"), "CREDENTIALS_DIRECTORY="+filepath.Dir(path))
+		require.NoError(t, err)
+		require.Equal(t, config.Secret("s3cret"), c.SMSCs[0].Password)
+	})
+	t.Run("else beside the configuration", func(t *testing.T) {
+		path := write(t, "alpha.password", "s3cret", 0o600)
+		file := filepath.Join(filepath.Dir(path), "esmed.yaml")
+		require.NoError(t, os.WriteFile(file, []byte(withFile("alpha.password")), 0o600))
+		c, err := config.Load(file, nil, nil)
+		require.NoError(t, err)
+		require.Equal(t, config.Secret("s3cret"), c.SMSCs[0].Password)
+	})
+	for name, tt := range map[string]struct {
+		content string
+		mode    os.FileMode
+		want    string
+	}{
+		"open to everybody":     {"s3cret", 0o644, "is open to others (mode 0644): chmod 0640 it, or 0600"},
+		"writable by its group": {"s3cret", 0o660, "is open to others (mode 0660)"},
+		"empty":                 {"\n", 0o600, "is empty"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := load(t, withFile(write(t, "p", tt.content, tt.mode)))
+			require.ErrorContains(t, err, "smscs[0].password_file: ")
+			require.ErrorContains(t, err, tt.want)
+		})
+	}
+	t.Run("missing, found together with other problems", func(t *testing.T) {
+		_, err := load(t, withFile("/nonexistent/p")+"    window: 0\n")
+		require.Len(t, findings(err), 2)
+		require.ErrorContains(t, err, "smscs[0].password_file: stat /nonexistent/p: no such file or directory")
+	})
+}
+
+func TestLoad_aFileThatIsNotThere(t *testing.T) {
+	_, err := config.Load(filepath.Join(t.TempDir(), "none.yaml"), nil, nil)
+	require.True(t, errors.Is(err, os.ErrNotExist))
+}
+
+func TestLoadRules_needsNoPassword(t *testing.T) {
+	path := write(t, "esmed.yaml", `
+smscs:
+  - name: alpha
+    addr: [127.0.0.1:2775]
+    system_id: esme
+    password_file: /nonexistent/p
+    client_ref_tlv: 0x1501
+    rules:
+      message_id: {tlv: [hex_to_dec], text: [{cut_after: "@"}, fold_case]}
+      timezone: Europe/Rome
+      accepted: final
+      state: text
+      address_check: flag
+      detect: text
+      states: {"fail.ed": undeliverable}
+      errors: {"027": absent_subscriber}
+`, 0o600)
+	want := receipt.Rules{
+		Detect: receipt.DetectText, Believe: receipt.BelieveText, AddressCheck: receipt.AddressFlag,
+		TLVID:         receipt.IDRules{{Name: "hex_to_dec"}},
+		TextID:        receipt.IDRules{{Name: "cut_after", Sep: "@"}, {Name: "fold_case"}},
+		Timezone:      "Europe/Rome",
+		AcceptedFinal: true,
+		States:        map[string]receipt.MessageState{"FAIL.ED": receipt.Undeliverable},
+		Errors:        map[string]string{"027": "absent_subscriber"},
+		ClientRefTLV:  0x1501,
+	}
+	for _, name := range []string{"alpha", ""} {
+		got, err := config.LoadRules(path, nil, name)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	_, err := config.LoadRules(path, nil, "beta")
+	require.EqualError(t, err, `smscs: none is named "beta" (there are: alpha)`)
+}
+
+func TestDefaultSMSC_readsAsReceiptDoes(t *testing.T) {
+	s := config.DefaultSMSC()
+	require.Equal(t, receipt.DefaultRules(), s.ReceiptRules())
+}
+
+func TestParseDuration(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"0": 0, "90d": 90 * 24 * time.Hour, "1d12h": 36 * time.Hour, "1h30m": 90 * time.Minute, "250ms": 250 * time.Millisecond, "0d": 0,
+	} {
+		got, err := config.ParseDuration(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got, text)
+	}
+	for _, text := range []string{"", "90", "d", "-1d", "1.5d", "1d2", "1d-2h", "1d+2h", "1d1d", "99999d", "1 d", "1w"} {
+		_, err := config.ParseDuration(text)
+		require.Error(t, err, text)
+	}
+}
