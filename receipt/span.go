@@ -1,0 +1,106 @@
+package receipt
+
+// Span says which octets of a Delivery are user text.
+type Span struct {
+	TLV        int // index in Delivery.TLVs of the message_payload, or InShortMessage, or InRaw
+	Start, End int // octets of that value, End not included
+}
+
+// Values of Span.TLV for what is no TLV.
+const (
+	InShortMessage = -1
+	InRaw          = -2
+)
+
+// TextSpans says which octets of d are user text, so that they can be sealed where d is kept. Nil
+// rules are DefaultRules. No span is empty, and none overlaps another.
+//
+//   - A receipt or intermediate notification: what follows its text label, in whichever encoding that
+//     was found. Nothing where there is no such label: the text may then hold any field.
+//   - A Message, acknowledgement or abort: the whole body behind the user data header.
+//   - An Undecodable: the whole body; of a PDU that could not be taken apart, all of Raw.
+//   - A message_payload that is not read, since there is a body before it: all of it.
+//
+// Whatever octets come to stand in the spans, Decode reads the same receipt or intermediate
+// notification but for its Text, and the same kind and id of an acknowledgement or abort. Where not all
+// labels were met before the text, this costs the span its first character or characters: they show
+// that no label follows the text label at once.
+func TextSpans(d Delivery, rules *Rules) []Span {
+	if !d.readable() {
+		return appendSpan(nil, Span{TLV: InRaw, End: len(d.Raw)})
+	}
+	var scratch [160]byte
+	var b body
+	var f fields
+	r := decode(&d, rules, &b, &f, scratch[:])
+	text := b.in
+	switch {
+	case r.IsEvidence():
+		text.Start = b.textStart(&f)
+	case r.Kind != Undecodable:
+		text.Start = b.base
+	}
+	spans := appendSpan(nil, text)
+	for i := range d.TLVs {
+		if d.TLVs[i].Tag == TagMessagePayload && i != b.in.TLV {
+			spans = appendSpan(spans, Span{TLV: i, End: len(d.TLVs[i].Value)})
+		}
+	}
+	return spans
+}
+
+func appendSpan(spans []Span, s Span) []Span {
+	if s.Start >= s.End {
+		return spans
+	}
+	return append(spans, s)
+}
+
+// textStart is the octet from which a receipt's text can be anything without another field being
+// read.
+func (b *body) textStart(f *fields) int {
+	if !f.has(labelText) {
+		return b.in.End
+	}
+	at := f.text.Start
+	if f.seen != 1<<noLabel-1 {
+		at = skipBlanks(b.view, at)
+		for start := at; at < len(b.view); {
+			at++
+			if !f.couldBegin(b.view[start:at]) {
+				break
+			}
+		}
+		if at == len(b.view) {
+			return b.in.End
+		}
+	}
+	return max(b.offset(at), b.guard)
+}
+
+// couldBegin reports whether w is how a label begins that was not met yet.
+func (f *fields) couldBegin(w []byte) bool {
+	for l := range labelText {
+		if !f.has(l) && beginsLabel(w, labelWords[l]) {
+			return true
+		}
+	}
+	return false
+}
+
+func beginsLabel(w []byte, word string) bool {
+	for i := range len(word) {
+		switch {
+		case len(w) == 0:
+			return true
+		case word[i] == ' ' && isBlank(w[0]):
+			w = w[skipBlanks(w, 0):]
+			continue
+		case word[i] == ' ' && w[0] == '_', w[0]|0x20 == word[i]:
+			w = w[1:]
+		default:
+			return false
+		}
+	}
+	return len(w) == 0 || w[0] == ':'
+}
