@@ -1,0 +1,81 @@
+package smpptest
+
+import "time"
+
+// bind takes a bind_transmitter, bind_receiver or bind_transceiver (SMPP v3.4 §4.1).
+func (s *Server) bind(c *conn, h header, octets []byte, now time.Time) {
+	b := body{rest: octets}
+	systemID, password := b.cstring(), b.cstring()
+	s.binds++
+	if cfg := s.cfg.Bind; cfg.IgnoreFirst < 0 || s.binds <= cfg.IgnoreFirst {
+		c.note("unanswered", now)
+		return
+	}
+	status := s.admitBind(c, systemID, password, b.bad)
+	if status != StatusOK {
+		c.out = appendEmptyPDU(c.out, h.command|response, status, h.seq)
+		s.truth.add(Line{Type: LineLink, At: now, Conn: c.number, Event: "refused", Status: StatusName(status)})
+		return
+	}
+	c.bound, c.sends = true, h.command != cmdBindReceiver
+	receives := h.command != cmdBindTransmitter
+	if receives {
+		s.unpark()
+	}
+	if receives && s.cfg.Bind.DeliverFirst {
+		c.receives = true
+		s.deliverSomething(c, now)
+	}
+	start := len(c.out)
+	c.out = appendCString(appendHeader(c.out, h.command|response, StatusOK, h.seq), "smscsim")
+	c.out = endPDU(appendTLV(c.out, tagInterfaceVersion, 0x34), start)
+	c.receives = receives
+	c.note("bound", now)
+	s.enquire(c, now)
+}
+
+func (s *Server) admitBind(c *conn, systemID, password string, bad bool) uint32 {
+	cfg := s.cfg.Bind
+	switch {
+	case c.bound:
+		return StatusAlyBnd
+	case bad:
+		return StatusInvCmdLen
+	case cfg.Refuse != StatusOK && (cfg.RefuseFirst == 0 || s.binds <= cfg.RefuseFirst):
+		return cfg.Refuse
+	case s.cfg.SystemID != "" && s.cfg.SystemID != systemID:
+		return StatusInvSysID
+	case s.cfg.Password != "" && s.cfg.Password != password:
+		return StatusInvPaswd
+	}
+	return StatusOK
+}
+
+// deliverSomething writes what waits, or an MO message if nothing does.
+func (s *Server) deliverSomething(c *conn, now time.Time) {
+	if s.box.ready.len() == 0 {
+		d := message(&Submit{Dest: Address{Addr: "447700900123", TON: 1, NPI: 1}, Source: Address{Addr: "15550100", TON: 1, NPI: 1}}, []byte("Hello"))
+		d.Kind = MO
+		s.box.ready.pushBack(s.admit(d, d.encode()))
+	}
+	for s.box.ready.len() > 0 && c.hasRoom(&s.cfg.Traffic) {
+		s.send(c, s.box.ready.pop(), now)
+	}
+}
+
+// enquire sends an enquire_link on a bound connection, again and again.
+func (s *Server) enquire(c *conn, now time.Time) {
+	every := s.cfg.Traffic.EnquireLink
+	if every <= 0 || c.over {
+		return
+	}
+	s.after(every, now, due{tick: func(now time.Time) {
+		if c.over {
+			return
+		}
+		if !c.silent {
+			c.out = appendEmptyPDU(c.out, cmdEnquireLink, StatusOK, c.takeSequence(s.cfg.Traffic.Sequence))
+		}
+		s.enquire(c, now)
+	}})
+}

@@ -1,0 +1,228 @@
+package smpptest
+
+import (
+	"net"
+	"slices"
+	"time"
+)
+
+// conn is one connection. Its fields but nc and wake are guarded by the server's mutex.
+type conn struct {
+	s      *Server
+	nc     net.Conn
+	number int
+	wake   chan struct{} // capacity 1: out has octets, or over is set
+
+	out, spare []byte // what the writer takes next, and the buffer it is done with
+	over       bool   // nothing more is taken in or written
+	silent     bool   // SilentAfter is reached
+
+	bound           bool
+	sends, receives bool // what the ESME's bind type allows it: submit_sm, deliver_sm
+	unbinding       bool
+
+	received    int
+	outstanding map[uint32]*delivery // our requests by sequence_number
+	sequence    uint32               // of our last request
+	lastSubmit  uint32               // sequence_number of the last submit_sm
+	unanswered  []uint32             // with Collide: sequence_numbers of submits without answer
+}
+
+func (c *conn) note(event string, now time.Time) {
+	c.s.truth.add(Line{Type: LineLink, At: now, Conn: c.number, Event: event})
+}
+
+// read takes PDUs until the connection ends.
+func (c *conn) read() {
+	defer c.nc.Close()
+	buf := make([]byte, 0, 1<<16)
+	for {
+		if len(buf) == cap(buf) {
+			buf = slices.Grow(buf, cap(buf))
+		}
+		n, err := c.nc.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		c.s.turn(func(now time.Time) {
+			rest := c.take(buf, now)
+			buf = buf[:copy(buf, rest)]
+			if err != nil {
+				c.end("closed", now)
+			}
+		})
+		if err != nil {
+			return
+		}
+	}
+}
+
+// take handles the whole PDUs at the front of b and returns the rest.
+func (c *conn) take(b []byte, now time.Time) []byte {
+	for len(b) >= headerLen && !c.over {
+		h := readHeader(b)
+		if h.length < headerLen || h.length > maxFrame {
+			c.out = appendEmptyPDU(c.out, cmdGenericNack, StatusInvCmdLen, h.seq)
+			c.end("broken framing", now)
+			break
+		}
+		if int(h.length) > len(b) {
+			return b
+		}
+		c.pdu(h, b[headerLen:h.length], now)
+		b = b[h.length:]
+	}
+	if c.over {
+		return nil
+	}
+	return b
+}
+
+// pdu handles one PDU of the ESME.
+func (c *conn) pdu(h header, octets []byte, now time.Time) {
+	c.received++
+	if after := c.s.cfg.Link.SilentAfter; after > 0 && c.received > after && !c.silent {
+		c.fallSilent(now)
+	}
+	switch h.command {
+	case cmdSubmitSM:
+		c.s.submit(c, h, octets, now)
+	case CommandDeliverSM | response, CommandDataSM | response, cmdGenericNack:
+		c.s.acknowledge(c, h, now)
+	case cmdEnquireLink | response:
+		c.s.stats.enquireAnswers++
+	case cmdUnbind | response:
+		if c.unbinding {
+			c.end("unbound", now)
+		}
+	default:
+		if !c.silent && h.command&response == 0 {
+			c.request(h, octets, now)
+		}
+	}
+}
+
+func (c *conn) fallSilent(now time.Time) {
+	c.silent, c.receives = true, false
+	c.note("silent", now)
+}
+
+// request answers every request but submit_sm.
+func (c *conn) request(h header, octets []byte, now time.Time) {
+	status := StatusOK
+	switch h.command {
+	case cmdBindTransceiver, cmdBindReceiver, cmdBindTransmitter:
+		c.s.bind(c, h, octets, now)
+		return
+	case cmdEnquireLink:
+		c.s.stats.enquireLinks++
+	case cmdUnbind:
+		c.out = appendEmptyPDU(c.out, cmdUnbind|response, StatusOK, h.seq)
+		c.end("unbound", now)
+		return
+	case cmdQuerySM:
+		status = StatusQueryFail
+	case cmdCancelSM:
+		status = StatusCancelFail
+	case cmdReplaceSM:
+		status = StatusReplace
+	default:
+		c.out = appendEmptyPDU(c.out, cmdGenericNack, StatusInvCmdID, h.seq)
+		return
+	}
+	c.out = appendEmptyPDU(c.out, h.command|response, status, h.seq)
+}
+
+// end takes the connection out of use: what is in its buffer is still written, what it left
+// unacknowledged goes back to the outbox.
+func (c *conn) end(event string, now time.Time) {
+	if c.over {
+		return
+	}
+	c.over, c.receives = true, false
+	c.note(event, now)
+	c.s.links = slices.DeleteFunc(c.s.links, func(l *conn) bool { return l == c })
+	c.s.takeBack(c)
+	c.wakeWriter()
+}
+
+// cut ends the connection in the manner of d; a is the answer at which it happens, or nil.
+func (c *conn) cut(d Drop, a *answer, now time.Time) {
+	if c.over {
+		return
+	}
+	c.s.truth.add(Line{Type: LineLink, At: now, Conn: c.number, Event: "dropped", Drop: d})
+	switch d {
+	case DropReset:
+		c.out = nil
+		if tcp, ok := c.nc.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0) // the connection may be gone already, which is as good
+		}
+		c.nc.Close()
+	case DropMid:
+		half := appendEmptyPDU(nil, cmdEnquireLink, StatusOK, c.sequence+1)
+		if a != nil {
+			half = a.append(nil)
+		}
+		c.out = append(c.out, half[:len(half)/2]...)
+	}
+	c.end("closed", now)
+}
+
+func (c *conn) wakeWriter() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// lingering is how long an ended connection waits for the ESME to close its side, so that what was
+// written last is not lost with an RST.
+const lingering = time.Second
+
+// write moves what is in the buffer to the wire until the connection is over.
+func (c *conn) write() {
+	for range c.wake {
+		c.s.mu.Lock()
+		link := c.s.cfg.Link
+		c.s.mu.Unlock()
+		if link.Gather > 0 {
+			time.Sleep(link.Gather)
+		}
+		c.s.mu.Lock()
+		out, over := c.out, c.over
+		c.out, c.spare = c.spare[:0], nil
+		c.s.mu.Unlock()
+		if c.push(out, link.Fragment) != nil {
+			c.nc.Close() // the reader sees it and ends the connection
+			return
+		}
+		if over {
+			c.closeWrite()
+			return
+		}
+		c.s.mu.Lock()
+		c.spare = out
+		c.s.mu.Unlock()
+	}
+}
+
+// push writes octets in pieces of n, or whole.
+func (c *conn) push(octets []byte, n int) error {
+	if n <= 0 {
+		n = len(octets)
+	}
+	for len(octets) > 0 {
+		piece := octets[:min(n, len(octets))]
+		if _, err := c.nc.Write(piece); err != nil {
+			return err
+		}
+		octets = octets[len(piece):]
+	}
+	return nil
+}
+
+func (c *conn) closeWrite() {
+	tcp, ok := c.nc.(*net.TCPConn)
+	if !ok || tcp.CloseWrite() != nil || tcp.SetReadDeadline(time.Now().Add(lingering)) != nil {
+		c.nc.Close()
+	}
+}

@@ -1,0 +1,192 @@
+package smpptest
+
+import (
+	"encoding/binary"
+	"slices"
+	"time"
+)
+
+// delivery is a request of the SMSC on its way: it belongs to the account, not to a connection.
+type delivery struct {
+	Delivery
+	d      uint64
+	pdu    []byte // sequence_number 0
+	sends  int
+	sentAt time.Time
+	then   *answer // written right after this was first sent
+}
+
+// outbox holds what waits to be sent.
+type outbox struct {
+	count  uint64
+	ready  queue
+	parked []*delivery // refused for other reasons than ESME_RX_T_APPN: sent again after the next bind
+	turn   int         // connection that is next
+}
+
+// queue is a FIFO whose front can be pushed to.
+type queue struct {
+	items []*delivery
+	head  int
+}
+
+func (q *queue) len() int                { return len(q.items) - q.head }
+func (q *queue) pushBack(d ...*delivery) { q.items = append(q.items, d...) }
+
+func (q *queue) pushFront(d ...*delivery) {
+	q.items = slices.Concat(d, q.items[q.head:])
+	q.head = 0
+}
+
+func (q *queue) pop() *delivery {
+	d := q.items[q.head]
+	q.items[q.head] = nil
+	q.head++
+	if q.head == len(q.items) {
+		q.items, q.head = q.items[:0], 0
+	} else if q.head > 4096 && q.head > len(q.items)/2 {
+		q.items, q.head = slices.Delete(q.items, 0, q.head), 0
+	}
+	return d
+}
+
+// admit numbers a delivery and counts it as pending until it is acknowledged.
+func (s *Server) admit(d Delivery, pdu []byte) *delivery {
+	s.box.count++
+	s.stats.deliveries++
+	s.stats.pending++
+	return &delivery{Delivery: d, d: s.box.count, pdu: pdu}
+}
+
+// Deliver queues a request and says by which number the truth knows it. It is sent as soon as a
+// receiver is bound and its window has room, and again after each bind until it is acknowledged.
+func (s *Server) Deliver(d Delivery) (number uint64) {
+	s.turn(func(time.Time) {
+		dl := s.admit(d, d.encode())
+		s.box.ready.pushBack(dl)
+		number = dl.d
+	})
+	return number
+}
+
+// release puts what was planned for a submit on its way. It returns the last that is to go before the
+// response, or nil.
+func (s *Server) release(sub *Submit, planned []Planned, now time.Time) (before *delivery) {
+	var final *delivery
+	for i := range planned {
+		p := &planned[i]
+		var dl *delivery
+		if p.Kind == Duplicate && final != nil {
+			dl = s.admit(final.Delivery, final.pdu)
+			dl.Kind = Duplicate
+		} else {
+			d := s.compose(sub, p, now)
+			dl = s.admit(d, d.encode())
+		}
+		if p.Kind == Final {
+			final = dl
+		}
+		switch {
+		case p.BeforeResponse:
+			before = dl
+			s.box.ready.pushBack(dl)
+		case p.Delay <= 0:
+			s.box.ready.pushBack(dl)
+		default:
+			s.after(p.Delay, now, due{delivery: dl})
+		}
+	}
+	return before
+}
+
+// pump sends what is ready to the receivers in turn, as far as their windows have room.
+func (s *Server) pump(now time.Time) {
+	for s.box.ready.len() > 0 {
+		c := s.receiver()
+		if c == nil {
+			return
+		}
+		s.send(c, s.box.ready.pop(), now)
+	}
+}
+
+// receiver is the next connection that may be sent a request, or nil.
+func (s *Server) receiver() *conn {
+	for range s.links {
+		s.box.turn++
+		if c := s.links[s.box.turn%len(s.links)]; c.receives && c.hasRoom(&s.cfg.Traffic) {
+			return c
+		}
+	}
+	return nil
+}
+
+func (s *Server) send(c *conn, dl *delivery, now time.Time) {
+	seq := c.takeSequence(s.cfg.Traffic.Sequence)
+	start := len(c.out)
+	c.out = append(c.out, dl.pdu...)
+	pdu := c.out[start:]
+	binary.BigEndian.PutUint32(pdu[12:], seq)
+	c.outstanding[seq] = dl
+	dl.sends++
+	dl.sentAt = now
+	s.stats.sent++
+	line := Line{Type: LineDelivery, At: now, D: dl.d, N: dl.N, Kind: dl.Kind, Command: binary.BigEndian.Uint32(pdu[4:]), Conn: c.number, Seq: seq,
+		Class: dl.ESMClass, Source: dl.Source.Addr, Dest: dl.Dest.Addr, TLVID: dl.TLVID, TextID: dl.TextID, Word: dl.Word, State: dl.State,
+		Length: len(pdu), Sum: sum(pdu), Sends: dl.sends}
+	if dl.MessageState >= 0 {
+		line.MessageState = &dl.MessageState
+	}
+	s.truth.add(line)
+	if a := dl.then; a != nil {
+		dl.then = nil
+		s.stats.pending--
+		s.respond(a, now)
+	}
+}
+
+// acknowledge takes an ESME's answer to a request of ours: h is deliver_sm_resp, data_sm_resp or
+// generic_nack.
+func (s *Server) acknowledge(c *conn, h header, now time.Time) {
+	dl := c.outstanding[h.seq]
+	line := Line{Type: LineAck, At: now, Conn: c.number, Seq: h.seq, Status: StatusName(h.status)}
+	if dl == nil || h.command != cmdGenericNack && h.command != binary.BigEndian.Uint32(dl.pdu[4:])|response {
+		s.stats.strayAcks++
+		s.truth.add(line)
+		return
+	}
+	delete(c.outstanding, h.seq)
+	latency := now.Sub(dl.sentAt)
+	s.stats.latency.add(latency)
+	line.D, line.LatencyUS = dl.d, latency.Microseconds()
+	s.truth.add(line)
+	switch {
+	case h.status == StatusOK && h.command != cmdGenericNack, dl.Kind == UnknownCommand:
+		s.stats.acked++
+		s.stats.pending--
+	case h.status == StatusTAppn:
+		s.stats.refusedDeliveries++
+		s.after(s.cfg.Receipts.Retry, now, due{delivery: dl})
+	default:
+		s.stats.refusedDeliveries++
+		s.box.parked = append(s.box.parked, dl)
+	}
+}
+
+// takeBack puts what a lost connection left unacknowledged in front of everything else, in the order
+// in which it was made.
+func (s *Server) takeBack(c *conn) {
+	lost := make([]*delivery, 0, len(c.outstanding))
+	for _, dl := range c.outstanding {
+		lost = append(lost, dl)
+	}
+	clear(c.outstanding)
+	slices.SortFunc(lost, func(a, b *delivery) int { return int(a.d) - int(b.d) })
+	s.box.ready.pushFront(lost...)
+}
+
+// unpark makes ready what was refused before this bind.
+func (s *Server) unpark() {
+	s.box.ready.pushBack(s.box.parked...)
+	s.box.parked = nil
+}

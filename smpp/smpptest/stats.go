@@ -1,0 +1,148 @@
+package smpptest
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"time"
+)
+
+// Stats is a snapshot of what a server has done.
+type Stats struct {
+	Connections int `json:"connections"` // open
+	Bound       int `json:"bound"`       // of these
+	Binds       int `json:"binds"`       // bind requests seen
+
+	Submits  uint64 `json:"submits"`  // submit_sm seen
+	Accepted uint64 `json:"accepted"` // taken on
+	Refused  uint64 `json:"refused"`  // answered with another status than ESME_ROK
+	Answered uint64 `json:"answered"` // submit_sm_resp written
+
+	Deliveries        uint64 `json:"deliveries"`         // receipts and other requests made
+	Sent              uint64 `json:"sent"`               // written, each time counted
+	Acked             uint64 `json:"acked"`              // acknowledged
+	RefusedDeliveries uint64 `json:"refused_deliveries"` // answers with another status
+	StrayAcks         uint64 `json:"stray_acks"`         // answers to nothing outstanding
+	Pending           int    `json:"pending"`            // deliveries not acknowledged, and answers on their way
+
+	EnquireLinks   uint64 `json:"enquire_links"`   // of the ESME
+	EnquireAnswers uint64 `json:"enquire_answers"` // of the ESME, to ours
+
+	AckP50 time.Duration `json:"ack_p50_ns"` // from writing a request to reading its answer, within 3%
+	AckP90 time.Duration `json:"ack_p90_ns"`
+	AckP99 time.Duration `json:"ack_p99_ns"`
+	AckMax time.Duration `json:"ack_max_ns"`
+}
+
+type counters struct {
+	submits, accepted, refused, answered       uint64
+	deliveries, sent, acked, refusedDeliveries uint64
+	strayAcks, enquireLinks, enquireAnswers    uint64
+	pending                                    int
+	latency                                    histogram
+}
+
+// Stats is the state of things now.
+func (s *Server) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.snapshot()
+	h := &s.stats.latency
+	st.AckP50, st.AckP90, st.AckP99, st.AckMax = h.quantile(0.5), h.quantile(0.9), h.quantile(0.99), h.max
+	return st
+}
+
+func (s *Server) snapshot() Stats {
+	c := &s.stats
+	st := Stats{Connections: len(s.links), Binds: s.binds, Submits: c.submits, Accepted: c.accepted, Refused: c.refused, Answered: c.answered,
+		Deliveries: c.deliveries, Sent: c.sent, Acked: c.acked, RefusedDeliveries: c.refusedDeliveries, StrayAcks: c.strayAcks,
+		Pending: c.pending, EnquireLinks: c.enquireLinks, EnquireAnswers: c.enquireAnswers}
+	for _, l := range s.links {
+		if l.bound {
+			st.Bound++
+		}
+	}
+	return st
+}
+
+// waiter is told, by closing of its channel, when the state is as it should be.
+type waiter struct {
+	until func(Stats) bool
+	done  chan struct{}
+}
+
+// Await returns as soon as the Stats (without the latencies) are as until wants them, or with an error
+// that quotes them when ctx ends first. until runs under the server's lock.
+func (s *Server) Await(ctx context.Context, until func(Stats) bool) error {
+	w := waiter{until, make(chan struct{})}
+	s.turn(func(time.Time) { s.waiters = append(s.waiters, w) })
+	select {
+	case <-w.done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("smpptest: await: %w: %+v", ctx.Err(), s.Stats())
+	}
+}
+
+// Drained returns when all that was due has been sent and acknowledged. Answers that an Action holds
+// are not due.
+func (s *Server) Drained(ctx context.Context) error {
+	return s.Await(ctx, func(st Stats) bool { return st.Pending == 0 })
+}
+
+func (s *Server) tell() {
+	if len(s.waiters) == 0 {
+		return
+	}
+	st, left := s.snapshot(), s.waiters[:0]
+	for _, w := range s.waiters {
+		if w.until(st) {
+			close(w.done)
+		} else {
+			left = append(left, w)
+		}
+	}
+	s.waiters = left
+}
+
+const subBuckets = 32 // of each power of two, so 3% wide
+
+// histogram counts durations in microseconds, in buckets that grow with their value.
+type histogram struct {
+	counts [64 * subBuckets]uint64
+	total  uint64
+	max    time.Duration
+}
+
+func (h *histogram) add(d time.Duration) {
+	h.counts[bucket(uint64(max(d.Microseconds(), 0)))]++
+	h.total++
+	h.max = max(h.max, d)
+}
+
+func bucket(us uint64) int {
+	if us < subBuckets {
+		return int(us)
+	}
+	shift := bits.Len64(us) - bits.Len(subBuckets)
+	return (shift+1)*subBuckets + int(us>>shift) - subBuckets
+}
+
+// quantile is the upper end of the bucket in which the share q of all durations is reached.
+func (h *histogram) quantile(q float64) time.Duration {
+	want, seen := uint64(q*float64(h.total)+0.5), uint64(0)
+	for i, n := range h.counts {
+		if seen += n; n > 0 && seen >= want {
+			return min(upperEnd(i), h.max)
+		}
+	}
+	return h.max
+}
+
+func upperEnd(i int) time.Duration {
+	if i < 2*subBuckets {
+		return time.Duration(i+1) * time.Microsecond
+	}
+	shift := i/subBuckets - 1
+	return time.Duration(uint64(i%subBuckets+subBuckets+1)<<shift) * time.Microsecond
+}
