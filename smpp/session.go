@@ -1,0 +1,326 @@
+package smpp
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// maxBatch is how many PDUs the reader hands over at once: enough that a busy link costs few switches
+// between goroutines, few enough that the handler's bound is not overrun by much.
+const maxBatch = 128
+
+// session runs one link over one connection. Reader and writer move octets, the dispatcher calls the
+// handler, and the loop alone owns the link.
+type session struct {
+	cfg    *Config
+	client *Client
+	conn   net.Conn
+	link   link
+
+	frames   chan batch
+	answers  chan *Request // from Respond; room for all that can be unanswered, so that it never blocks
+	submits  chan []Submit
+	releases chan []Slot
+	writes   chan []byte
+	written  chan written  // room for the one write that is under way
+	inbox    chan []notice // room for all that can be unanswered and an event, so that the loop never blocks
+	done     chan struct{} // closed when the loop takes nothing more
+
+	writing bool   // the writer has a buffer
+	spare   []byte // the buffer it had before
+	wrote   int64  // octets that reached the socket
+
+	timer        *time.Timer
+	armed        time.Time     // on the session's clock; zero when the timer is not running
+	stalled      time.Duration // how long reading has waited for the handler in all
+	stalledSince time.Time     // zero while it does not
+}
+
+type batch struct {
+	frames []Frame
+	err    error  // after frames; the stream has ended
+	header Header // of the frame that is broken
+}
+
+type written struct {
+	buf []byte
+	n   int
+	err error
+}
+
+func newSession(c *Client, conn net.Conn, addr string) *session {
+	s := &session{
+		cfg:      &c.cfg,
+		client:   c,
+		conn:     conn,
+		frames:   make(chan batch),
+		answers:  make(chan *Request, maxUnanswered+maxBatch),
+		submits:  make(chan []Submit),
+		releases: make(chan []Slot),
+		writes:   make(chan []byte),
+		written:  make(chan written, 1),
+		inbox:    make(chan []notice, maxUnanswered+maxBatch+1),
+		done:     make(chan struct{}),
+		timer:    time.NewTimer(0),
+	}
+	s.link = link{
+		cfg:     &c.cfg,
+		session: s,
+		answers: s.answers,
+		addr:    addr,
+		window:  newWindow(c.cfg.Window),
+		quiet:   silence{limit: c.cfg.EnquireLink},
+		status:  c.Status(),
+	}
+	return s
+}
+
+// run keeps the session until it is over, and says why it is. All that it started has ended by then, all
+// that was outstanding is handed back, and the handler has all that was received.
+func (s *session) run(ctx context.Context) *ending {
+	var g errgroup.Group
+	g.Go(func() error { s.read(); return nil })
+	g.Go(func() error { s.write(); return nil })
+	g.Go(func() error { s.dispatch(); return nil })
+	s.loop(ctx)
+	s.finish()
+	_ = g.Wait() // none of them returns an error: they tell the loop
+	return s.link.over
+}
+
+// read hands over what comes in. Once the loop has ended it goes on reading, for nobody, until the
+// connection is closed: unread octets would turn the close into a reset, and that can take our last
+// words with it.
+func (s *session) read() {
+	fr := NewFrameReader(s.conn, s.cfg.MaxPDU)
+	for {
+		b := nextBatch(fr)
+		select {
+		case s.frames <- b:
+		case <-s.done:
+		}
+		if b.err != nil {
+			return
+		}
+	}
+}
+
+// nextBatch waits for one PDU and takes with it those that have come already.
+func nextBatch(fr *FrameReader) batch {
+	var b batch
+	for len(b.frames) == 0 || len(b.frames) < maxBatch && fr.Ready() {
+		f, err := fr.Next()
+		if err != nil {
+			b.err, b.header = err, f.Header
+			return b
+		}
+		b.frames = append(b.frames, f)
+	}
+	return b
+}
+
+func (s *session) write() {
+	for buf := range s.writes {
+		err := s.conn.SetWriteDeadline(time.Now().Add(s.cfg.WriteTimeout))
+		n := 0
+		if err == nil {
+			n, err = s.conn.Write(buf)
+		}
+		s.written <- written{buf, n, err}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (s *session) dispatch() {
+	for notices := range s.inbox {
+		for _, n := range notices {
+			if n.event != nil {
+				s.cfg.Handler.Session(*n.event)
+			} else {
+				s.cfg.Handler.Received(n.request)
+			}
+		}
+	}
+}
+
+// loop feeds the link until it is over.
+func (s *session) loop(ctx context.Context) {
+	defer s.timer.Stop()
+	stop := ctx.Done()
+	s.link.begin(s.now())
+	for s.link.over == nil {
+		s.arm()
+		select {
+		case <-stop:
+			stop = nil
+			s.link.shutDown(s.now(), "shutdown", s.cfg.ShutdownTimeout)
+		case <-s.client.wake:
+			if s.client.stopped.Load() {
+				s.link.shutDown(s.now(), "stopped by the operator", s.cfg.ShutdownTimeout)
+			}
+		case reason := <-s.client.rebind:
+			s.link.shutDown(s.now(), reason, s.cfg.ResponseTimeout)
+		case b := <-s.readable():
+			s.take(b)
+		case r := <-s.answers:
+			s.respond(r)
+		case r := <-s.reservable():
+			r.slots <- s.link.reserve(r.max)
+		case b := <-s.submits:
+			s.link.submit(s.now(), b)
+		case slots := <-s.releases:
+			s.link.release(slots)
+		case o := <-s.requestable():
+			s.link.request(s.now(), o)
+		case s.writable() <- s.link.out:
+			s.writing, s.link.out, s.spare = true, s.spare[:0], nil
+		case w := <-s.written:
+			s.account(w)
+		case <-s.timer.C:
+			s.armed = time.Time{}
+			s.link.tick(s.now())
+		}
+		s.link.settle(s.now())
+		s.tell()
+		s.stall()
+		s.client.publish(&s.link)
+	}
+}
+
+func (s *session) take(b batch) {
+	now := s.now()
+	for _, f := range b.frames {
+		s.link.frame(now, f)
+	}
+	switch {
+	case errors.Is(b.err, ErrFraming):
+		s.link.broken(b.header, b.err)
+	case b.err != nil:
+		s.link.disconnected(b.err)
+	}
+}
+
+// respond takes r and all other answers that are waiting.
+func (s *session) respond(r *Request) {
+	s.link.respond(r)
+	for range len(s.answers) {
+		s.link.respond(<-s.answers)
+	}
+}
+
+// account takes the writer's report.
+func (s *session) account(w written) {
+	s.writing, s.spare = false, w.buf
+	s.wrote += int64(w.n)
+	if w.err != nil {
+		s.link.end("connection lost", w.err, false)
+	}
+}
+
+// The channels of the loop's select that are not always open for business: nil where they are not.
+
+func (s *session) readable() <-chan batch {
+	if s.link.full() {
+		return nil
+	}
+	return s.frames
+}
+
+func (s *session) reservable() <-chan reservation {
+	if !s.link.accepting() || s.link.window.free() == 0 {
+		return nil
+	}
+	return s.client.reservations
+}
+
+func (s *session) requestable() <-chan outgoing {
+	if !s.link.accepting() {
+		return nil
+	}
+	return s.client.requests
+}
+
+func (s *session) writable() chan<- []byte {
+	if s.writing || len(s.link.out) == 0 {
+		return nil
+	}
+	return s.writes
+}
+
+// tell gives the dispatcher what has come up for the handler.
+func (s *session) tell() {
+	if len(s.link.inbox) > 0 {
+		s.inbox <- s.link.inbox
+		s.link.inbox = nil
+	}
+}
+
+// now is the session's clock. It stands still while reading waits for the handler: the SMSC's silence,
+// and its answers that are not read, are then ours to answer for.
+func (s *session) now() time.Time {
+	if !s.stalledSince.IsZero() {
+		return s.stalledSince.Add(-s.stalled)
+	}
+	return time.Now().Add(-s.stalled)
+}
+
+// stall stops the clock, or lets it go on. A session that is stopping keeps its deadlines in any case.
+func (s *session) stall() {
+	stalled := s.link.full() && s.link.stop == nil
+	switch {
+	case stalled && s.stalledSince.IsZero():
+		s.stalledSince = time.Now()
+	case !stalled && !s.stalledSince.IsZero():
+		s.stalled += time.Since(s.stalledSince)
+		s.stalledSince = time.Time{}
+	}
+}
+
+// arm sets the timer to the link's next deadline. One that is already set to an earlier time is left:
+// deadlines move back with every PDU, and a tick that comes too soon does nothing.
+func (s *session) arm() {
+	at := s.link.next()
+	if at.IsZero() || !s.stalledSince.IsZero() || !s.armed.IsZero() && !s.armed.After(at) {
+		return
+	}
+	s.armed = at
+	s.timer.Reset(max(0, at.Sub(s.now())))
+}
+
+// finish ends the connection and hands back what is outstanding. The link is over.
+func (s *session) finish() {
+	close(s.done)
+	if s.link.over.flush {
+		s.flush()
+	}
+	_ = s.conn.Close() // nothing is left that an error could be about
+	close(s.writes)
+	if s.writing {
+		s.account(<-s.written)
+	}
+	s.link.handBack(s.wrote)
+	s.tell()
+	close(s.inbox)
+}
+
+// flush writes what is left, as far as the connection takes it within the write timeout.
+func (s *session) flush() {
+	if s.writing {
+		w := <-s.written
+		s.account(w)
+		if w.err != nil {
+			return
+		}
+	}
+	if len(s.link.out) > 0 {
+		s.writes <- s.link.out
+		s.link.out = nil
+		s.account(<-s.written)
+	}
+}
