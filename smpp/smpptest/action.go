@@ -1,10 +1,14 @@
 package smpptest
 
-import "time"
+import (
+	"time"
+
+	"esmed/smpp"
+)
 
 // Action is what is done about one submit_sm.
 type Action struct {
-	Status     uint32        // of the response; anything but ESME_ROK: not taken on, no receipts
+	Status     smpp.Status   // of the response; anything but ESME_ROK: not taken on, no receipts
 	MessageID  string        // in the response; receipts follow when it is changed
 	Delay      time.Duration // before the response
 	Never      bool          // no response
@@ -33,10 +37,10 @@ func (s *Server) plan(sub *Submit, now time.Time) Action {
 	d, cfg := newDice(s.cfg.Seed, sub.N), &s.cfg.Answers
 	a := Action{MessageID: sub.MessageID, Delay: cfg.Delay + d.upTo(cfg.Jitter), shuffled: cfg.Shuffle > 1}
 	if s.throttle.over(cfg.ThrottleAbove, now) {
-		a.Status = StatusThrottled
+		a.Status = smpp.StatusThrottled
 	}
 	for _, r := range cfg.Refuse {
-		if d.hit(r.Share) && a.Status == StatusOK {
+		if d.hit(r.Share) && a.Status == smpp.StatusOK {
 			a.Status = r.Status
 		}
 	}

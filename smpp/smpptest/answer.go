@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"esmed/smpp"
 )
 
 // answer is a submit_sm_resp on its way, with what is to follow it.
 type answer struct {
 	c      *conn
 	sub    Submit
-	status uint32
+	status smpp.Status
 	after  []Planned // released when it is written
 }
 
@@ -21,14 +23,14 @@ func (s *Server) submit(c *conn, h header, octets []byte, now time.Time) {
 	sub.N, sub.Conn, sub.SequenceNumber = s.stats.submits, c.number, h.seq
 	sub.number, sub.MessageID = s.nextNumber, s.cfg.IDs.Response.write(s.cfg.Seed, s.nextNumber)
 	c.asked(h.seq)
-	a := Action{Status: StatusSysErr}
+	a := Action{Status: smpp.StatusSysErr}
 	switch {
 	case c.silent:
 		s.seen(&sub, a, true, now)
 		return
 	case err != nil:
 	case !c.sends:
-		a.Status = StatusInvBnd
+		a.Status = smpp.StatusInvBndSts
 	default:
 		a = s.plan(&sub, now)
 		if s.cfg.OnSubmit != nil {
@@ -42,7 +44,7 @@ func (s *Server) submit(c *conn, h header, octets []byte, now time.Time) {
 
 // decide settles the id and whether the submit is taken on.
 func (s *Server) decide(sub *Submit, a *Action) {
-	if a.Status != StatusOK {
+	if a.Status != smpp.StatusOK {
 		sub.MessageID, sub.number, a.Receipts = "", 0, nil
 		s.stats.refused++
 		return
@@ -58,7 +60,7 @@ func (s *Server) seen(sub *Submit, a Action, ignored bool, now time.Time) {
 	line := Line{Type: LineSubmit, At: now, N: sub.N, Conn: sub.Conn, Seq: sub.SequenceNumber, Source: sub.Source.Addr, Dest: sub.Dest.Addr,
 		Class: sub.ESMClass, RegisteredDelivery: sub.RegisteredDelivery, Text: sum(sub.text()), Ref: string(ref), Ignored: ignored}
 	if !ignored {
-		line.Status, line.MessageID = StatusName(a.Status), sub.MessageID
+		line.Status, line.MessageID = a.Status.String(), sub.MessageID
 	}
 	s.truth.add(line)
 	if s.truth.out == nil {
@@ -125,8 +127,8 @@ func (s *Server) respond(a *answer, now time.Time) {
 // append writes the submit_sm_resp (SMPP v3.4 §4.4.2); without a body unless the status is ESME_ROK.
 func (a *answer) append(b []byte) []byte {
 	start := len(b)
-	b = appendHeader(b, cmdSubmitSM|response, a.status, a.sub.SequenceNumber)
-	if a.status == StatusOK {
+	b = appendHeader(b, smpp.CommandSubmitSMResp, a.status, a.sub.SequenceNumber)
+	if a.status == smpp.StatusOK {
 		b = appendCString(b, a.sub.MessageID)
 	}
 	return endPDU(b, start)

@@ -1,6 +1,10 @@
 package smpptest
 
-import "time"
+import (
+	"time"
+
+	"esmed/smpp"
+)
 
 // bind takes a bind_transmitter, bind_receiver or bind_transceiver (SMPP v3.4 §4.1).
 func (s *Server) bind(c *conn, h header, octets []byte, now time.Time) {
@@ -12,13 +16,13 @@ func (s *Server) bind(c *conn, h header, octets []byte, now time.Time) {
 		return
 	}
 	status := s.admitBind(c, systemID, password, b.bad)
-	if status != StatusOK {
-		c.out = appendEmptyPDU(c.out, h.command|response, status, h.seq)
-		s.truth.add(Line{Type: LineLink, At: now, Conn: c.number, Event: "refused", Status: StatusName(status)})
+	if status != smpp.StatusOK {
+		c.out = appendEmptyPDU(c.out, h.command.Response(), status, h.seq)
+		s.truth.add(Line{Type: LineLink, At: now, Conn: c.number, Event: "refused", Status: status.String()})
 		return
 	}
-	c.bound, c.sends = true, h.command != cmdBindReceiver
-	receives := h.command != cmdBindTransmitter
+	c.bound, c.sends = true, h.command != smpp.CommandBindReceiver
+	receives := h.command != smpp.CommandBindTransmitter
 	if receives {
 		s.unpark()
 	}
@@ -27,28 +31,28 @@ func (s *Server) bind(c *conn, h header, octets []byte, now time.Time) {
 		s.deliverSomething(c, now)
 	}
 	start := len(c.out)
-	c.out = appendCString(appendHeader(c.out, h.command|response, StatusOK, h.seq), "smscsim")
-	c.out = endPDU(appendTLV(c.out, tagInterfaceVersion, 0x34), start)
+	c.out = appendCString(appendHeader(c.out, h.command.Response(), smpp.StatusOK, h.seq), "smscsim")
+	c.out = endPDU(appendTLV(c.out, smpp.TagSCInterfaceVersion, 0x34), start)
 	c.receives = receives
 	c.note("bound", now)
 	s.enquire(c, now)
 }
 
-func (s *Server) admitBind(c *conn, systemID, password string, bad bool) uint32 {
+func (s *Server) admitBind(c *conn, systemID, password string, bad bool) smpp.Status {
 	cfg := s.cfg.Bind
 	switch {
 	case c.bound:
-		return StatusAlyBnd
+		return smpp.StatusAlyBnd
 	case bad:
-		return StatusInvCmdLen
-	case cfg.Refuse != StatusOK && (cfg.RefuseFirst == 0 || s.binds <= cfg.RefuseFirst):
+		return smpp.StatusInvCmdLen
+	case cfg.Refuse != smpp.StatusOK && (cfg.RefuseFirst == 0 || s.binds <= cfg.RefuseFirst):
 		return cfg.Refuse
 	case s.cfg.SystemID != "" && s.cfg.SystemID != systemID:
-		return StatusInvSysID
+		return smpp.StatusInvSysID
 	case s.cfg.Password != "" && s.cfg.Password != password:
-		return StatusInvPaswd
+		return smpp.StatusInvPaswd
 	}
-	return StatusOK
+	return smpp.StatusOK
 }
 
 // deliverSomething writes what waits, or an MO message if nothing does.
@@ -74,7 +78,7 @@ func (s *Server) enquire(c *conn, now time.Time) {
 			return
 		}
 		if !c.silent {
-			c.out = appendEmptyPDU(c.out, cmdEnquireLink, StatusOK, c.takeSequence(s.cfg.Traffic.Sequence))
+			c.out = appendEmptyPDU(c.out, smpp.CommandEnquireLink, smpp.StatusOK, c.takeSequence(s.cfg.Traffic.Sequence))
 		}
 		s.enquire(c, now)
 	}})

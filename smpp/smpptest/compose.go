@@ -3,6 +3,8 @@ package smpptest
 import (
 	"encoding/binary"
 	"time"
+
+	"esmed/smpp"
 )
 
 // Receipt makes a receipt for a submit, in the id and receipt forms of the Config, to be changed and
@@ -25,7 +27,7 @@ func (s *Server) compose(sub *Submit, p *Planned, now time.Time) Delivery {
 	case Garbage:
 		d = s.garbage(sub)
 	case UnknownCommand:
-		d = Delivery{Command: 0x00010000 | uint32(sub.N&0xFFFF), Body: []byte{0}, MessageState: -1}
+		d = Delivery{Command: unknownCommands | smpp.CommandID(sub.N&0xFFFF), Body: []byte{0}, MessageState: -1}
 	case Oversize:
 		d = Delivery{Body: make([]byte, s.cfg.Traffic.OversizeOctets-headerLen), MessageState: -1}
 	default:
@@ -45,6 +47,9 @@ func (s *Server) compose(sub *Submit, p *Planned, now time.Time) Delivery {
 	d.Kind = p.Kind
 	return d
 }
+
+// unknownCommands and the 0xFFFF after it are no command_id of SMPP (reserved, SMPP v3.4 §5.1.2.1).
+const unknownCommands smpp.CommandID = 0x00010000
 
 // brokenTails stand after the last TLV: stray octets, or a TLV that claims more than is left.
 var brokenTails = [][]byte{{0}, {0, 0, 0}, {0x14, 0x01, 0x00, 0x08, 1, 2}}

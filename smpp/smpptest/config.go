@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"esmed/smpp"
 )
 
 // NoListener as Config.Addr makes a server that is reached by Server.Pipe alone, without a socket: the
@@ -37,15 +39,15 @@ type Config struct {
 
 // Bind says how binds are answered.
 type Bind struct {
-	Refuse       uint32 // this status instead of ESME_ROK; 0 does not refuse
-	RefuseFirst  int    // only the first n binds are refused; 0 = all
-	IgnoreFirst  int    // the first n binds get no answer; -1 = none ever does
-	DeliverFirst bool   // what waits for delivery (or else an MO message) goes out before the bind_resp
+	Refuse       smpp.Status // this status instead of ESME_ROK; 0 does not refuse
+	RefuseFirst  int         // only the first n binds are refused; 0 = all
+	IgnoreFirst  int         // the first n binds get no answer; -1 = none ever does
+	DeliverFirst bool        // what waits for delivery (or else an MO message) goes out before the bind_resp
 }
 
 // Refusal is a share of submits that get a status other than ESME_ROK.
 type Refusal struct {
-	Status uint32
+	Status smpp.Status
 	Share  float64
 }
 
@@ -97,7 +99,7 @@ type Receipts struct {
 	BrokenTLVs        float64       // share with stray octets, or a TLV longer than what is left, at the end
 	States            []StateShare  // empty: all DELIVRD
 	Retry             time.Duration // until what was answered ESME_RX_T_APPN is sent again; 0 = 1s
-	ClientRefTLV      uint16        // a TLV of the submit that receipts echo; 0 = none
+	ClientRefTLV      smpp.Tag      // a TLV of the submit that receipts echo; 0 = none
 }
 
 // SequenceMode says how the SMSC numbers its own requests.
@@ -223,7 +225,7 @@ func (c Config) shares() map[string]float64 {
 		"link.drop_share": c.Link.DropShare,
 	}
 	for _, r := range c.Answers.Refuse {
-		shares["answers.refuse "+StatusName(r.Status)] = r.Share
+		shares["answers.refuse "+r.Status.String()] = r.Share
 	}
 	return shares
 }

@@ -4,6 +4,8 @@ import (
 	"net"
 	"slices"
 	"time"
+
+	"esmed/smpp"
 )
 
 // conn is one connection. Its fields but nc and wake are guarded by the server's mutex.
@@ -60,7 +62,7 @@ func (c *conn) take(b []byte, now time.Time) []byte {
 	for len(b) >= headerLen && !c.over {
 		h := readHeader(b)
 		if h.length < headerLen || h.length > maxFrame {
-			c.out = appendEmptyPDU(c.out, cmdGenericNack, StatusInvCmdLen, h.seq)
+			c.out = appendEmptyPDU(c.out, smpp.CommandGenericNack, smpp.StatusInvCmdLen, h.seq)
 			c.end("broken framing", now)
 			break
 		}
@@ -83,18 +85,18 @@ func (c *conn) pdu(h header, octets []byte, now time.Time) {
 		c.fallSilent(now)
 	}
 	switch h.command {
-	case cmdSubmitSM:
+	case smpp.CommandSubmitSM:
 		c.s.submit(c, h, octets, now)
-	case CommandDeliverSM | response, CommandDataSM | response, cmdGenericNack:
+	case smpp.CommandDeliverSMResp, smpp.CommandDataSMResp, smpp.CommandGenericNack:
 		c.s.acknowledge(c, h, now)
-	case cmdEnquireLink | response:
+	case smpp.CommandEnquireLinkResp:
 		c.s.stats.enquireAnswers++
-	case cmdUnbind | response:
+	case smpp.CommandUnbindResp:
 		if c.unbinding {
 			c.end("unbound", now)
 		}
 	default:
-		if !c.silent && h.command&response == 0 {
+		if !c.silent && !h.command.IsResponse() {
 			c.request(h, octets, now)
 		}
 	}
@@ -107,28 +109,28 @@ func (c *conn) fallSilent(now time.Time) {
 
 // request answers every request but submit_sm.
 func (c *conn) request(h header, octets []byte, now time.Time) {
-	status := StatusOK
+	status := smpp.StatusOK
 	switch h.command {
-	case cmdBindTransceiver, cmdBindReceiver, cmdBindTransmitter:
+	case smpp.CommandBindTransceiver, smpp.CommandBindReceiver, smpp.CommandBindTransmitter:
 		c.s.bind(c, h, octets, now)
 		return
-	case cmdEnquireLink:
+	case smpp.CommandEnquireLink:
 		c.s.stats.enquireLinks++
-	case cmdUnbind:
-		c.out = appendEmptyPDU(c.out, cmdUnbind|response, StatusOK, h.seq)
+	case smpp.CommandUnbind:
+		c.out = appendEmptyPDU(c.out, smpp.CommandUnbindResp, smpp.StatusOK, h.seq)
 		c.end("unbound", now)
 		return
-	case cmdQuerySM:
-		status = StatusQueryFail
-	case cmdCancelSM:
-		status = StatusCancelFail
-	case cmdReplaceSM:
-		status = StatusReplace
+	case smpp.CommandQuerySM:
+		status = smpp.StatusQueryFail
+	case smpp.CommandCancelSM:
+		status = smpp.StatusCancelFail
+	case smpp.CommandReplaceSM:
+		status = smpp.StatusReplaceFail
 	default:
-		c.out = appendEmptyPDU(c.out, cmdGenericNack, StatusInvCmdID, h.seq)
+		c.out = appendEmptyPDU(c.out, smpp.CommandGenericNack, smpp.StatusInvCmdID, h.seq)
 		return
 	}
-	c.out = appendEmptyPDU(c.out, h.command|response, status, h.seq)
+	c.out = appendEmptyPDU(c.out, h.command.Response(), status, h.seq)
 }
 
 // end takes the connection out of use: what is in its buffer is still written, what it left
@@ -158,7 +160,7 @@ func (c *conn) cut(d Drop, a *answer, now time.Time) {
 		}
 		c.nc.Close()
 	case DropMid:
-		half := appendEmptyPDU(nil, cmdEnquireLink, StatusOK, c.sequence+1)
+		half := appendEmptyPDU(nil, smpp.CommandEnquireLink, smpp.StatusOK, c.sequence+1)
 		if a != nil {
 			half = a.append(nil)
 		}

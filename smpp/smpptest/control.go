@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"esmed/smpp"
 )
 
 // Truth is a copy of the ground truth so far; nil if it goes to Config.Truth.
@@ -43,7 +45,7 @@ func (s *Server) Unbind() {
 		for _, c := range s.links {
 			if c.bound && !c.unbinding {
 				c.unbinding, c.receives = true, false
-				c.out = appendEmptyPDU(c.out, cmdUnbind, StatusOK, c.takeSequence(Counting))
+				c.out = appendEmptyPDU(c.out, smpp.CommandUnbind, smpp.StatusOK, c.takeSequence(Counting))
 			}
 		}
 	})

@@ -3,6 +3,8 @@ package smpptest
 import (
 	"bytes"
 	"time"
+
+	"esmed/smpp"
 )
 
 // Kind says why the SMSC sent something; the truth carries it.
@@ -26,7 +28,7 @@ const (
 // Delivery is one request of the SMSC, normally made by Server.Receipt and then changed at will.
 type Delivery struct {
 	Kind    Kind
-	Command uint32 // command_id; 0 = CommandDeliverSM
+	Command smpp.CommandID // command_id; 0 = deliver_sm
 
 	ESMClass     byte
 	DataCoding   byte
@@ -48,13 +50,13 @@ type Delivery struct {
 func (d *Delivery) encode() []byte {
 	command := d.Command
 	if command == 0 {
-		command = CommandDeliverSM
+		command = smpp.CommandDeliverSM
 	}
-	b := appendHeader(make([]byte, 0, 288), command, StatusOK, 0)
+	b := appendHeader(make([]byte, 0, 288), command, smpp.StatusOK, 0)
 	switch {
 	case d.Body != nil:
 		b = append(b, d.Body...)
-	case command == CommandDataSM:
+	case command == smpp.CommandDataSM:
 		b = d.appendDataSM(b)
 	default:
 		b = d.appendDeliverSM(b)
@@ -78,7 +80,7 @@ func (d *Delivery) appendDataSM(b []byte) []byte {
 	b = append(b, d.ESMClass, 0, d.DataCoding)
 	b = d.appendTLVs(b)
 	if len(d.ShortMessage) > 0 {
-		b = appendTLV(b, TagMessagePayload, d.ShortMessage...)
+		b = appendTLV(b, smpp.TagMessagePayload, d.ShortMessage...)
 	}
 	return b
 }
@@ -126,17 +128,17 @@ func (t *template) delivery() Delivery {
 		d.State = known.name
 	}
 	if t.dataSM {
-		d.Command = CommandDataSM
+		d.Command = smpp.CommandDataSM
 	}
 	if t.form != TextOnly {
 		d.TLVs = make([]TLV, 0, 3)
 		if t.tlvID != "" {
 			d.TLVID = t.tlvID
-			d.TLVs = append(d.TLVs, TLV{TagReceiptedMessageID, append([]byte(t.tlvID), 0)})
+			d.TLVs = append(d.TLVs, TLV{smpp.TagReceiptedMessageID, append([]byte(t.tlvID), 0)})
 		}
 		if ok {
 			d.MessageState = known.value
-			d.TLVs = append(d.TLVs, TLV{TagMessageState, []byte{byte(known.value)}})
+			d.TLVs = append(d.TLVs, TLV{smpp.TagMessageState, []byte{byte(known.value)}})
 		}
 	}
 	if t.form != TLVOnly {

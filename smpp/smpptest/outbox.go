@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"time"
+
+	"esmed/smpp"
 )
 
 // delivery is a request of the SMSC on its way: it belongs to the account, not to a connection.
@@ -131,7 +133,7 @@ func (s *Server) send(c *conn, dl *delivery, now time.Time) {
 	dl.sends++
 	dl.sentAt = now
 	s.stats.sent++
-	line := Line{Type: LineDelivery, At: now, D: dl.d, N: dl.N, Kind: dl.Kind, Command: binary.BigEndian.Uint32(pdu[4:]), Conn: c.number, Seq: seq,
+	line := Line{Type: LineDelivery, At: now, D: dl.d, N: dl.N, Kind: dl.Kind, Command: readHeader(pdu).command, Conn: c.number, Seq: seq,
 		Class: dl.ESMClass, Source: dl.Source.Addr, Dest: dl.Dest.Addr, TLVID: dl.TLVID, TextID: dl.TextID, Word: dl.Word, State: dl.State,
 		Length: len(pdu), Sum: sum(pdu), Sends: dl.sends}
 	if dl.MessageState >= 0 {
@@ -149,8 +151,8 @@ func (s *Server) send(c *conn, dl *delivery, now time.Time) {
 // generic_nack.
 func (s *Server) acknowledge(c *conn, h header, now time.Time) {
 	dl := c.outstanding[h.seq]
-	line := Line{Type: LineAck, At: now, Conn: c.number, Seq: h.seq, Status: StatusName(h.status)}
-	if dl == nil || h.command != cmdGenericNack && h.command != binary.BigEndian.Uint32(dl.pdu[4:])|response {
+	line := Line{Type: LineAck, At: now, Conn: c.number, Seq: h.seq, Status: h.status.String()}
+	if dl == nil || h.command != smpp.CommandGenericNack && h.command != readHeader(dl.pdu).command.Response() {
 		s.stats.strayAcks++
 		s.truth.add(line)
 		return
@@ -161,10 +163,10 @@ func (s *Server) acknowledge(c *conn, h header, now time.Time) {
 	line.D, line.LatencyUS = dl.d, latency.Microseconds()
 	s.truth.add(line)
 	switch {
-	case h.status == StatusOK && h.command != cmdGenericNack, dl.Kind == UnknownCommand:
+	case h.status == smpp.StatusOK && h.command != smpp.CommandGenericNack, dl.Kind == UnknownCommand:
 		s.stats.acked++
 		s.stats.pending--
-	case h.status == StatusTAppn:
+	case h.status == smpp.StatusXTAppn:
 		s.stats.refusedDeliveries++
 		s.after(s.cfg.Receipts.Retry, now, due{delivery: dl})
 	default:

@@ -1,6 +1,10 @@
 package smpptest
 
-import "slices"
+import (
+	"slices"
+
+	"esmed/smpp"
+)
 
 // Submit is a submit_sm as it came (SMPP v3.4 §4.4.1).
 type Submit struct {
@@ -41,13 +45,13 @@ func parseSubmit(octets []byte) (Submit, error) {
 
 // text is the message's text as submitted, undecoded: short_message or message_payload.
 func (s *Submit) text() []byte {
-	if v, ok := s.tlv(TagMessagePayload); ok && len(s.ShortMessage) == 0 {
+	if v, ok := s.tlv(smpp.TagMessagePayload); ok && len(s.ShortMessage) == 0 {
 		return v
 	}
 	return s.ShortMessage
 }
 
-func (s *Submit) tlv(tag uint16) ([]byte, bool) {
+func (s *Submit) tlv(tag smpp.Tag) ([]byte, bool) {
 	for _, t := range s.TLVs {
 		if t.Tag == tag {
 			return t.Value, true

@@ -9,6 +9,8 @@ import (
 	"io"
 	"strconv"
 	"time"
+
+	"esmed/smpp"
 )
 
 // LineType says what happened.
@@ -47,16 +49,16 @@ type Line struct {
 	MessageID          string `json:"message_id,omitempty"` // as in the response
 	Ignored            bool   `json:"ignored,omitempty"`    // came after the silence began: neither taken on nor answered
 
-	Kind         Kind   `json:"kind,omitempty"`
-	Command      uint32 `json:"command,omitempty"`
-	TLVID        string `json:"tlv_id,omitempty"`
-	TextID       string `json:"text_id,omitempty"`
-	Word         string `json:"word,omitempty"`          // stat of the text
-	State        string `json:"state,omitempty"`         // as DELIVERED; "" if none, or for a word that is not SMPP's
-	MessageState *int   `json:"message_state,omitempty"` // the TLV, when it was sent
-	Length       int    `json:"length,omitempty"`        // command_length
-	Sum          string `json:"sum,omitempty"`           // FNV-1a of the whole PDU as written, 16 hex digits
-	Sends        int    `json:"sends,omitempty"`         // 1 the first time
+	Kind         Kind           `json:"kind,omitempty"`
+	Command      smpp.CommandID `json:"command,omitempty"`
+	TLVID        string         `json:"tlv_id,omitempty"`
+	TextID       string         `json:"text_id,omitempty"`
+	Word         string         `json:"word,omitempty"`          // stat of the text
+	State        string         `json:"state,omitempty"`         // as DELIVERED; "" if none, or for a word that is not SMPP's
+	MessageState *int           `json:"message_state,omitempty"` // the TLV, when it was sent
+	Length       int            `json:"length,omitempty"`        // command_length
+	Sum          string         `json:"sum,omitempty"`           // FNV-1a of the whole PDU as written, 16 hex digits
+	Sends        int            `json:"sends,omitempty"`         // 1 the first time
 
 	LatencyUS int64  `json:"latency_us,omitempty"` // from writing a request to reading its answer
 	Event     string `json:"event,omitempty"`      // of a link: open bound refused unanswered unbound silent dropped closed

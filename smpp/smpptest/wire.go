@@ -4,33 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-)
 
-// Command ids (SMPP v3.4 §5.1.2.1).
-const (
-	CommandDeliverSM uint32 = 0x00000005
-	CommandDataSM    uint32 = 0x00000103
-
-	cmdGenericNack     uint32 = 0x80000000
-	cmdBindReceiver    uint32 = 0x00000001
-	cmdBindTransmitter uint32 = 0x00000002
-	cmdQuerySM         uint32 = 0x00000003
-	cmdSubmitSM        uint32 = 0x00000004
-	cmdUnbind          uint32 = 0x00000006
-	cmdReplaceSM       uint32 = 0x00000007
-	cmdCancelSM        uint32 = 0x00000008
-	cmdBindTransceiver uint32 = 0x00000009
-	cmdEnquireLink     uint32 = 0x00000015
-	response           uint32 = 0x80000000 // the bit that makes a request's id its response's
-)
-
-// Tags of optional parameters (SMPP v3.4 §5.3.2).
-const (
-	TagReceiptedMessageID uint16 = 0x001E
-	TagMessagePayload     uint16 = 0x0424
-	TagMessageState       uint16 = 0x0427
-
-	tagInterfaceVersion uint16 = 0x0210
+	"esmed/smpp"
 )
 
 // esm_class types of a delivered message (SMPP v3.4 §5.2.12).
@@ -53,25 +28,30 @@ type Address struct {
 
 // TLV is an optional parameter (SMPP v3.4 §3.2.4.1).
 type TLV struct {
-	Tag   uint16
+	Tag   smpp.Tag
 	Value []byte
 }
 
 // header is a PDU's header; length counts the header's own 16 octets.
-type header struct{ length, command, status, seq uint32 }
+type header struct {
+	length  uint32
+	command smpp.CommandID
+	status  smpp.Status
+	seq     uint32
+}
 
 func readHeader(b []byte) header {
 	return header{
-		binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:]),
-		binary.BigEndian.Uint32(b[8:]), binary.BigEndian.Uint32(b[12:]),
+		binary.BigEndian.Uint32(b), smpp.CommandID(binary.BigEndian.Uint32(b[4:])),
+		smpp.Status(binary.BigEndian.Uint32(b[8:])), binary.BigEndian.Uint32(b[12:]),
 	}
 }
 
 // appendHeader opens a PDU in b; endPDU sets its length once the body is there.
-func appendHeader(b []byte, command, status, seq uint32) []byte {
+func appendHeader(b []byte, command smpp.CommandID, status smpp.Status, seq uint32) []byte {
 	b = append(b, 0, 0, 0, 0)
-	b = binary.BigEndian.AppendUint32(b, command)
-	b = binary.BigEndian.AppendUint32(b, status)
+	b = binary.BigEndian.AppendUint32(b, uint32(command))
+	b = binary.BigEndian.AppendUint32(b, uint32(status))
 	return binary.BigEndian.AppendUint32(b, seq)
 }
 
@@ -81,7 +61,7 @@ func endPDU(b []byte, start int) []byte {
 	return b
 }
 
-func appendEmptyPDU(b []byte, command, status, seq uint32) []byte {
+func appendEmptyPDU(b []byte, command smpp.CommandID, status smpp.Status, seq uint32) []byte {
 	return endPDU(appendHeader(b, command, status, seq), len(b))
 }
 
@@ -91,8 +71,8 @@ func appendAddress(b []byte, a Address) []byte {
 	return appendCString(append(b, a.TON, a.NPI), a.Addr)
 }
 
-func appendTLV(b []byte, tag uint16, value ...byte) []byte {
-	b = binary.BigEndian.AppendUint16(b, tag)
+func appendTLV(b []byte, tag smpp.Tag, value ...byte) []byte {
+	b = binary.BigEndian.AppendUint16(b, uint16(tag))
 	b = binary.BigEndian.AppendUint16(b, uint16(len(value)))
 	return append(b, value...)
 }
@@ -144,7 +124,7 @@ func (b *body) address() Address {
 func (b *body) tlvs() []TLV {
 	var out []TLV
 	for len(b.rest) >= 4 {
-		tag, n := binary.BigEndian.Uint16(b.rest), int(binary.BigEndian.Uint16(b.rest[2:]))
+		tag, n := smpp.Tag(binary.BigEndian.Uint16(b.rest)), int(binary.BigEndian.Uint16(b.rest[2:]))
 		b.rest = b.rest[4:]
 		v := b.octets(n)
 		if b.bad {
