@@ -1,0 +1,216 @@
+package statemachine
+
+import (
+	"cmp"
+	"slices"
+
+	"esmed/receipt"
+)
+
+// apply judges evidence against the parts it was matched to and moves them.
+func (s *step) apply(e *evidence, f *finding) error {
+	m, err := s.edit(f.m.ID)
+	if err != nil {
+		return err
+	}
+	refs := f.refs
+	if len(refs) > 1 {
+		refs = slices.Clone(refs)
+		slices.SortFunc(refs, func(a, b AttemptRef) int { return cmp.Compare(a.Part, b.Part) })
+	}
+	for i, ref := range refs {
+		verdict, err := s.applyTo(e, f, m, ref)
+		if err != nil {
+			return err
+		}
+		if i == 0 && e.basis == BasisReceipt {
+			m.Counts.count(verdict)
+		}
+	}
+	if f.flagged {
+		return s.raise(matter{
+			kind: KindAddressMismatch, group: e.account, smsc: e.smsc, account: e.account, record: e.seq,
+			candidates: refs, reason: f.why + " (address_check: flag)",
+		})
+	}
+	return nil
+}
+
+// applyTo judges evidence against one part.
+func (s *step) applyTo(e *evidence, f *finding, m *Message, ref AttemptRef) (Verdict, error) {
+	p := s.part(m, ref.Part)
+	from := p.State
+	verdict, why := judge(e, p)
+	var repeatOf uint64
+	if known := p.event(e.event); known != nil {
+		repeatOf = known.Seq
+	}
+	standing := p.BasisSeq
+	p.remember(e.event, e.seq)
+	if verdict == VerdictApplied {
+		p.Reported = e.report(f.by, ref.Attempt)
+	}
+	ended := DoubtReceipt
+	if f.by == ByClientRef {
+		ended = DoubtClientRef
+		if err := s.learn(e, m, p, ref); err != nil {
+			return verdict, err
+		}
+	}
+	if err := s.settle(m, p, e.basis, e.seq, ended); err != nil {
+		return verdict, err
+	}
+	if why == "" && f.flagged {
+		why = f.why
+	}
+	s.decide(m, Decision{
+		Record: e.seq, Part: ref.Part, Attempt: ref.Attempt, Correlation: Matched, By: f.by, ExternalID: f.id,
+		Rule: f.rule, Candidates: f.count, NarrowedBy: f.narrowedBy, Verdict: verdict, Why: why,
+		From: from, To: p.State, LogicalEvent: e.event, RepeatOf: repeatOf,
+	})
+	return verdict, s.raiseVerdict(e, m, ref.Part, verdict, standing, why)
+}
+
+// raiseVerdict opens what a verdict leaves for a person to decide.
+func (s *step) raiseVerdict(e *evidence, m *Message, part int, v Verdict, standing uint64, why string) error {
+	switch {
+	case v == VerdictConflict, v == VerdictNoted && e.differ && !(e.intermediate && e.final):
+		return s.raise(matter{
+			kind: KindConflict, group: partGroup(m, part), smsc: e.smsc, account: e.account, m: m, part: part,
+			record: e.seq, reason: why,
+		})
+	case v == VerdictNoted && e.unmapped() != "":
+		return s.raise(matter{
+			kind: KindUnmappedState, group: wordGroup(e.account, e.unmapped()), smsc: e.smsc, account: e.account,
+			record: e.seq, reason: "no rule maps the state word " + e.unmapped(),
+		})
+	}
+	return nil
+}
+
+// learn takes from an echoed reference that the attempt arrived and which id it was given. With the id,
+// held receipts for it have found their owner.
+func (s *step) learn(e *evidence, m *Message, p *Part, ref AttemptRef) error {
+	keys := e.keys()
+	if a := p.attempt(ref.Attempt); a != nil {
+		news := a.MessageID == ""
+		a.learn(e.receipt.ID, e.seq)
+		if news && len(keys) > 0 {
+			if err := s.resolve(KindNoMessageID, partGroup(m, p.Number), string(DoubtClientRef), e.smsc); err != nil {
+				return err
+			}
+		}
+	}
+	unknown := keys[:0]
+	for _, key := range keys {
+		refs, err := s.attempts(m.Account, key)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(refs, func(r AttemptRef) bool { return r.Message == m.ID && r.Part == p.Number }) {
+			unknown = append(unknown, key)
+		}
+	}
+	s.index(m.Account, unknown, ref)
+	return s.wakeKeys(m.Account, unknown)
+}
+
+// share judges receipts that other parts of the message had under the keys for this part too: parts that
+// were given the same id share its receipt, whichever response came first.
+func (s *step) share(m *Message, ref AttemptRef, keys []receipt.Key) error {
+	for _, key := range keys {
+		refs, err := s.attempts(m.Account, key)
+		if err != nil {
+			return err
+		}
+		for _, other := range refs {
+			if other.Message != m.ID || other.Part == ref.Part {
+				continue
+			}
+			if err := s.shareFrom(m, ref, m.Part(other.Part), keys); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *step) shareFrom(m *Message, ref AttemptRef, other *Part, keys []receipt.Key) error {
+	for _, event := range other.Events {
+		if m.Part(ref.Part).event(event.Fingerprint) != nil {
+			continue
+		}
+		e, err := s.readAgain(event.Seq)
+		if err != nil {
+			return err
+		}
+		by, id := e.namedBy(keys)
+		if by == "" {
+			continue
+		}
+		f := finding{correlation: Matched, candidate: candidate{m: m, by: by, id: id}, count: 1}
+		if _, err := s.applyTo(&e, &f, m, ref); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle brings a part up to its attempts and evidence: queue, state, and the exception of a doubt.
+// basis and seq are what a new state rests on, ended is what ends a doubt; "" if nothing does.
+func (s *step) settle(m *Message, p *Part, basis Basis, seq uint64, ended DoubtEnd) error {
+	from := p.State
+	if p.Queued() && (p.arrived() || p.Reported.Final || m.failed()) {
+		s.dequeue(m, p)
+	}
+	p.settle(basis, seq)
+	switch {
+	case p.State == InDoubt && from != InDoubt && !p.arrived():
+		return s.raise(matter{
+			kind: KindInDoubt, group: partGroup(m, p.Number), smsc: m.SMSC, account: m.Account, m: m, part: p.Number,
+			record: s.rec.Seq, reason: "it left, and its answer was lost",
+		})
+	case from == InDoubt && p.State != InDoubt && ended != "":
+		return s.resolve(KindInDoubt, partGroup(m, p.Number), string(ended), s.by)
+	}
+	return nil
+}
+
+// failQueued fails the parts of a message that are still queued, because part failed did.
+func (s *step) failQueued(m *Message, failed *Part) error {
+	if failed.State != Failed {
+		return nil
+	}
+	for i := range m.Parts {
+		if !m.Parts[i].Queued() {
+			continue
+		}
+		p := s.part(m, i+1)
+		from := p.State
+		if err := s.settle(m, p, failed.Basis, s.rec.Seq, ""); err != nil {
+			return err
+		}
+		s.concluded(m, p, 0, from, "another part of the message failed")
+	}
+	return nil
+}
+
+func (c *Counts) count(v Verdict) {
+	c.Receipts++
+	switch v {
+	case VerdictDuplicate:
+		c.Duplicate++
+	case VerdictRepeat:
+		c.Repeat++
+	case VerdictLate:
+		c.Late++
+	case VerdictStale:
+		c.Stale++
+	case VerdictUnordered:
+		c.Unordered++
+	case VerdictNoted:
+		c.Noted++
+	case VerdictConflict:
+		c.Conflict++
+	}
+}

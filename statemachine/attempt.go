@@ -1,0 +1,67 @@
+package statemachine
+
+import "time"
+
+// Answered reports whether the SMSC's answer to the attempt is known.
+func (a *Attempt) Answered() bool {
+	return a.Outcome == AcceptedBy || a.Outcome == RefusedTemp || a.Outcome == RefusedPerm
+}
+
+// MayHaveArrived reports whether the SMSC has the attempt, or may have it.
+func (a *Attempt) MayHaveArrived() bool {
+	return a.arrived() || a.Outcome == Unanswered || a.Outcome == Doubtful
+}
+
+// arrived reports whether the SMSC certainly took the attempt.
+func (a *Attempt) arrived() bool { return a.Outcome == AcceptedBy || a.Outcome == Arrived }
+
+// answer puts the SMSC's answer (SMPP v3.4 §4.4.2) in. It may come after the response timer gave up on
+// it, or after evidence showed that the attempt had arrived.
+func (a *Attempt) answer(r *SubmitResp, at time.Time, seq uint64) {
+	switch {
+	case r.CommandStatus == 0:
+		a.Outcome = AcceptedBy
+	case r.Temporary:
+		a.Outcome = RefusedTemp
+	default:
+		a.Outcome = RefusedPerm
+	}
+	a.CommandStatus, a.AnsweredAt, a.AnswerSeq = r.CommandStatus, at, seq
+	if r.MessageID != "" {
+		a.MessageID = r.MessageID
+	}
+	a.endDoubt(DoubtLateAnswer, seq)
+}
+
+// endDoubt notes what told the truth about the attempt, if it was in doubt and nothing has yet.
+func (a *Attempt) endDoubt(by DoubtEnd, seq uint64) {
+	if a.DoubtSeq != 0 && a.DoubtEnded == "" {
+		a.DoubtEnded, a.DoubtEndSeq = by, seq
+	}
+}
+
+// learn takes from a receipt that echoed our reference that the attempt arrived, and the id it has there.
+// An attempt that is still unanswered goes on waiting for its answer.
+func (a *Attempt) learn(messageID string, seq uint64) {
+	if a.Outcome == Doubtful {
+		a.Outcome = Arrived
+	}
+	if a.MessageID == "" {
+		a.MessageID = messageID
+	}
+	a.endDoubt(DoubtClientRef, seq)
+}
+
+// lost puts in that the answer was lost and reports whether the attempt did not leave after all.
+func (a *Attempt) lost(r *AttemptInDoubt, seq uint64) (notSent bool) {
+	if r.NotWritten {
+		a.Outcome = NotSent
+		return true
+	}
+	a.Outcome, a.DoubtSeq, a.DoubtCause = Doubtful, seq, r.Cause
+	if a.MessageID != "" { // a receipt with our reference told its id before
+		a.Outcome = Arrived
+		a.endDoubt(DoubtClientRef, seq)
+	}
+	return false
+}

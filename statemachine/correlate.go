@@ -1,0 +1,248 @@
+package statemachine
+
+import (
+	"strconv"
+	"strings"
+
+	"esmed/receipt"
+)
+
+// How evidence found its message (Decision.By).
+const (
+	ByClientRef = "client_ref"
+	ByTLVID     = "receipted_message_id"
+	ByTextID    = "text_id"
+	ByCallback  = "callback_id"
+	ByRequest   = "request"
+	ByOperator  = "operator"
+)
+
+// candidate is a message that a reference or an id fits.
+type candidate struct {
+	m    *Message
+	refs []AttemptRef // the attempts that it fits, newest first; one for each part
+	by   string
+	id   string   // as received
+	rule []string // id rules that were needed
+}
+
+// closed reports whether all parts that fit are closed.
+func (c *candidate) closed() bool {
+	for _, ref := range c.refs {
+		if p := c.m.Part(ref.Part); p != nil && !p.Closed() {
+			return false
+		}
+	}
+	return true
+}
+
+// knows reports whether a part that fits knows the logical event.
+func (c *candidate) knows(event receipt.Fingerprint) bool {
+	for _, ref := range c.refs {
+		if p := c.m.Part(ref.Part); p != nil && p.event(event) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// finding is what correlation concluded.
+type finding struct {
+	correlation Correlation
+	candidate                // the one, if matched or refused by its address
+	candidates  []AttemptRef // where a person has to choose
+	count       int          // messages that fitted before narrowing
+	narrowedBy  string
+	waitsFor    string // destination whose unanswered submit may be the owner
+	flagged     bool   // the addresses differ, and the rules say to flag only
+	why         string
+}
+
+// correlate finds whose the evidence is (DESIGN §4, Correlate).
+func (s *step) correlate(e *evidence) (finding, error) {
+	found, err := s.candidates(e)
+	if err != nil {
+		return finding{}, err
+	}
+	f := finding{correlation: Unmatched, count: len(found)}
+	if len(found) == 0 {
+		return f, nil
+	}
+	left, by := s.narrow(e, found)
+	if len(left) == 1 {
+		f.candidate, f.narrowedBy = left[0], by
+		if f.refuse(e) {
+			return f, nil
+		}
+	}
+	if f.waitsFor, err = s.mustWait(e, left); err != nil || f.waitsFor != "" {
+		f.why = "fits only closed parts, and a submit to the same destination is unanswered"
+		return f, err
+	}
+	if len(left) == 1 {
+		f.correlation = Matched
+		return f, nil
+	}
+	f.correlation, f.why = Ambiguous, "its id fits several messages"
+	for i := range found {
+		f.candidates = append(f.candidates, found[i].refs...)
+	}
+	return f, nil
+}
+
+// refuse asks the address check about the one candidate and reports whether it holds the evidence.
+func (f *finding) refuse(e *evidence) bool {
+	check := e.rules.Receipt.AddressCheck
+	if check == receipt.AddressOff || f.m.checkAddress(e) != Refuses {
+		return false
+	}
+	f.why = "its addresses are not the destination of the message that its id fits"
+	if check == receipt.AddressFlag {
+		f.flagged = true
+		return false
+	}
+	f.correlation, f.candidates = AddressMismatch, f.refs
+	return true
+}
+
+// mustWait gives the destination whose unanswered submit the evidence has to wait for: an id may be
+// recycled, and the receipt before its response.
+func (s *step) mustWait(e *evidence, left []candidate) (string, error) {
+	for i := range left {
+		c := &left[i]
+		if c.by == ByClientRef || !c.closed() || c.knows(e.event) {
+			return "", nil
+		}
+	}
+	for i := range left {
+		dest := left[i].m.destination()
+		n, err := s.unanswered(e.account, dest)
+		if err != nil || n > 0 {
+			return dest, err
+		}
+	}
+	return "", nil
+}
+
+// candidates are the messages that the evidence's reference or else its ids fit. Where the TLV's id and
+// the text's fit different ones, they are both.
+func (s *step) candidates(e *evidence) ([]candidate, error) {
+	r := &e.receipt
+	if r.ClientRef != "" {
+		c, err := s.referred(e)
+		if err != nil || c != nil {
+			return c, err
+		}
+	}
+	var found []candidate
+	var err error
+	if r.TLVID != nil {
+		if found, err = s.fitting(e, found, *r.TLVID, ByTLVID); err != nil {
+			return nil, err
+		}
+	}
+	if r.TextID != nil {
+		found, err = s.fitting(e, found, *r.TextID, ByTextID)
+	}
+	return found, err
+}
+
+// referred finds the part that our echoed reference names: our id, or our id/n for part n of several.
+// Nil when it names none in this account.
+func (s *step) referred(e *evidence) ([]candidate, error) {
+	id, number, several := strings.Cut(e.receipt.ClientRef, "/")
+	part := 1
+	if several {
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			return nil, nil
+		}
+		part = n
+	}
+	m, err := s.message(ID(id))
+	if err != nil || m == nil || m.Account != e.account || several != (len(m.Parts) > 1) {
+		return nil, err
+	}
+	p := m.Part(part)
+	if p == nil || len(p.Attempts) == 0 {
+		return nil, nil
+	}
+	ref := AttemptRef{Message: m.ID, Part: part, Attempt: s.attemptBehind(e, p)}
+	return []candidate{{m: m, refs: []AttemptRef{ref}, by: ByClientRef, id: e.receipt.ClientRef}}, nil
+}
+
+// attemptBehind is the attempt that an echoed reference to the part is about: the one that has the
+// receipt's id, else the only one that may have arrived without an id being known; 0 when that is open.
+func (s *step) attemptBehind(e *evidence, p *Part) int {
+	nameless, n := 0, 0
+	for i := range p.Attempts {
+		a := &p.Attempts[i]
+		if a.MessageID != "" && a.MessageID == e.receipt.ID {
+			return a.Number
+		}
+		if a.MessageID == "" && a.MayHaveArrived() {
+			nameless, n = a.Number, n+1
+		}
+	}
+	if n != 1 {
+		return 0
+	}
+	return nameless
+}
+
+// fitting adds the messages with an attempt that was given the id. Forms of the id are tried in the
+// order of the rules; the first that fits anything counts.
+func (s *step) fitting(e *evidence, found []candidate, id, by string) ([]candidate, error) {
+	for _, form := range e.rules.Receipt.ReceiptKeys(id, by == ByTLVID) {
+		refs, err := s.attempts(e.account, form.Key)
+		if err != nil {
+			return nil, err
+		}
+		before, fits := len(found), false
+		for i := range refs {
+			c, err := s.candidateFor(refs[i], found)
+			if err != nil {
+				return nil, err
+			}
+			switch {
+			case c == nil:
+				continue
+			case c.refs == nil:
+				c.by, c.id, c.rule = by, id, form.Rules
+				c.refs = refs[i : i+1 : i+1]
+				found = append(found, *c)
+			case c.by == by && !c.hasPart(refs[i].Part):
+				c.refs = append(c.refs, refs[i])
+			}
+			fits = true
+		}
+		if fits || len(found) > before {
+			break
+		}
+	}
+	return found, nil
+}
+
+// candidateFor gives the candidate among found that ref belongs to, a new one without refs when there
+// is none, or nil when its message is gone.
+func (s *step) candidateFor(ref AttemptRef, found []candidate) (*candidate, error) {
+	for i := range found {
+		if found[i].m.ID == ref.Message {
+			return &found[i], nil
+		}
+	}
+	m, err := s.message(ref.Message)
+	if err != nil || m == nil || m.Part(ref.Part) == nil {
+		return nil, err
+	}
+	return &candidate{m: m}, nil
+}
+
+func (c *candidate) hasPart(number int) bool {
+	for _, ref := range c.refs {
+		if ref.Part == number {
+			return true
+		}
+	}
+	return false
+}

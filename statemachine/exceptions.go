@@ -1,0 +1,119 @@
+package statemachine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Exception.Status values.
+const (
+	StatusOpen      = "open"
+	StatusResolved  = "resolved"
+	StatusDismissed = "dismissed"
+)
+
+// matter is what an exception is opened about.
+type matter struct {
+	kind       ExceptionKind
+	group      string
+	smsc       string
+	account    string
+	m          *Message // an edited message that shows the exception, or nil
+	part       int
+	record     uint64
+	candidates []AttemptRef
+	reason     string
+}
+
+// raise opens an exception, or counts the matter in the one that is open for its kind and group.
+func (s *step) raise(a matter) error {
+	x, err := s.openException(a.kind, a.group)
+	if err != nil {
+		return err
+	}
+	if x == nil {
+		x = s.newException(a)
+	} else {
+		x = s.ownException(x)
+	}
+	x.Count++
+	x.LastAt = s.rec.At
+	x.note(a.record)
+	for _, ref := range a.candidates {
+		if !slices.Contains(x.Candidates, ref) && len(x.Candidates) < MaxExceptionRecords {
+			x.Candidates = append(slices.Clip(x.Candidates), ref)
+		}
+	}
+	if a.m != nil && !slices.Contains(a.m.Exceptions, x.ID) {
+		a.m.Exceptions = append(slices.Clip(a.m.Exceptions), x.ID)
+	}
+	return nil
+}
+
+func (s *step) newException(a matter) *Exception {
+	x := &Exception{
+		ID: s.exceptionID(), Kind: a.kind, Group: a.group, Status: StatusOpen, SMSC: a.smsc, Account: a.account,
+		Part: a.part, FirstAt: s.rec.At, Reason: a.reason,
+	}
+	if a.m != nil {
+		x.Message = a.m.ID
+	}
+	s.eff.Exceptions = append(s.eff.Exceptions, x)
+	return x
+}
+
+// exceptionID names the next exception that the record opens.
+func (s *step) exceptionID() string {
+	s.opened++
+	if s.opened == 1 {
+		return fmt.Sprintf("x%d", s.rec.Seq)
+	}
+	return fmt.Sprintf("x%d.%d", s.rec.Seq, s.opened-1)
+}
+
+// ownException gives the step's own copy of an exception.
+func (s *step) ownException(x *Exception) *Exception {
+	if slices.Contains(s.eff.Exceptions, x) {
+		return x
+	}
+	own := *x
+	s.eff.Exceptions = append(s.eff.Exceptions, &own)
+	return &own
+}
+
+// note adds a record to the first ones.
+func (x *Exception) note(seq uint64) {
+	if seq != 0 && len(x.Records) < MaxExceptionRecords && !slices.Contains(x.Records, seq) {
+		x.Records = append(slices.Clip(x.Records), seq)
+	}
+}
+
+// resolve ends the open exception of a kind and group, if there is one, because of this record.
+func (s *step) resolve(kind ExceptionKind, group, action, by string) error {
+	x, err := s.openException(kind, group)
+	if err != nil || x == nil {
+		return err
+	}
+	x = s.ownException(x)
+	x.Status = StatusResolved
+	x.Resolution = &Resolution{Action: action, By: by, At: s.rec.At, Seq: s.rec.Seq}
+	x.note(s.rec.Seq)
+	if x.Message == "" {
+		return nil
+	}
+	m, err := s.edit(x.Message)
+	if err != nil || m == nil {
+		return err
+	}
+	if i := slices.Index(m.Exceptions, x.ID); i >= 0 {
+		m.Exceptions = slices.Delete(slices.Clone(m.Exceptions), i, i+1)
+	}
+	return nil
+}
+
+// Groups: what makes matters of a kind one thing to decide.
+
+func partGroup(m *Message, part int) string { return fmt.Sprintf("%s/%d", m.ID, part) }
+
+func wordGroup(account, word string) string { return account + "/" + strings.ToUpper(word) }

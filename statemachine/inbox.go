@@ -1,0 +1,142 @@
+package statemachine
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"esmed/receipt"
+)
+
+// inboxKey names the row that evidence without an owner belongs to.
+func (e *evidence) inboxKey() InboxKey {
+	r := &e.receipt
+	if r.TLVID == nil && r.TextID == nil {
+		return InboxKey("f" + string(e.event[:]))
+	}
+	b := []byte{'i'}
+	for _, field := range [...]string{e.account, deref(r.TLVID), deref(r.TextID), r.RawStat, string(r.MessageStateRaw), r.DoneDateRaw} {
+		b = binary.AppendUvarint(b, uint64(len(field)))
+		b = append(b, field...)
+	}
+	return InboxKey(b)
+}
+
+// newRow is the row of a reception, still without it.
+func (e *evidence) newRow(key InboxKey) *InboxRow {
+	r := &e.receipt
+	return &InboxRow{
+		Key: key, SMSC: e.smsc, Account: e.account, TLVID: deref(r.TLVID), TextID: deref(r.TextID),
+		RawStat: r.RawStat, State: r.State, Source: r.Source, Dest: r.Dest, ReportedAt: e.reported, ReceivedAt: e.at,
+	}
+}
+
+// keys are the forms of the ids that the evidence is to be found under.
+func (e *evidence) keys() []receipt.Key {
+	var keys []receipt.Key
+	for _, id := range [...]struct {
+		value *string
+		tlv   bool
+	}{{e.receipt.TLVID, true}, {e.receipt.TextID, false}} {
+		if id.value == nil {
+			continue
+		}
+		for _, form := range e.rules.Receipt.ReceiptKeys(*id.value, id.tlv) {
+			if !slices.Contains(keys, form.Key) {
+				keys = append(keys, form.Key)
+			}
+		}
+	}
+	return keys
+}
+
+// namedBy says by which of its ids the evidence names one of the keys; "" when by none.
+func (e *evidence) namedBy(keys []receipt.Key) (by, id string) {
+	for _, named := range [...]struct {
+		by string
+		id *string
+	}{{ByTLVID, e.receipt.TLVID}, {ByTextID, e.receipt.TextID}} {
+		if named.id == nil {
+			continue
+		}
+		for _, form := range e.rules.Receipt.ReceiptKeys(*named.id, named.by == ByTLVID) {
+			if slices.Contains(keys, form.Key) {
+				return named.by, *named.id
+			}
+		}
+	}
+	return "", ""
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// hold puts a reception that was not matched into the inbox.
+func (s *step) hold(e *evidence, f *finding) error {
+	key := e.inboxKey()
+	old, err := s.inboxRow(key)
+	if err != nil {
+		return err
+	}
+	row := e.newRow(key)
+	why := Unmatched
+	if old != nil {
+		*row = *old
+		why = old.Why
+	}
+	row.Receptions = append(slices.Clip(row.Receptions), e.seq)
+	row.refresh(e, f)
+	s.putRow(key, row)
+	return s.explain(e, f, row, why)
+}
+
+// refresh puts in why the row is held as things stand.
+func (row *InboxRow) refresh(e *evidence, f *finding) {
+	row.Why, row.WaitsFor = f.correlation, f.waitsFor
+	keys := slices.Clip(row.Keys)
+	for _, key := range e.keys() {
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	row.Keys = keys
+}
+
+// explain brings the exception of a held row up to date. was is why it was held before.
+func (s *step) explain(e *evidence, f *finding, row *InboxRow, was Correlation) error {
+	if was != f.correlation {
+		if err := s.endRowException(row.Key, was, string(f.correlation)); err != nil {
+			return err
+		}
+	}
+	kind, ok := rowException(f.correlation)
+	if !ok {
+		return nil
+	}
+	return s.raise(matter{
+		kind: kind, group: string(row.Key), smsc: e.smsc, account: e.account, record: e.seq,
+		candidates: f.candidates, reason: f.why,
+	})
+}
+
+func (s *step) endRowException(key InboxKey, why Correlation, action string) error {
+	kind, ok := rowException(why)
+	if !ok {
+		return nil
+	}
+	return s.resolve(kind, string(key), action, s.by)
+}
+
+// rowException is the kind of exception that a row opens beside waiting.
+func rowException(why Correlation) (ExceptionKind, bool) {
+	switch why {
+	case Ambiguous:
+		return KindAmbiguous, true
+	case AddressMismatch:
+		return KindAddressMismatch, true
+	}
+	return "", false
+}

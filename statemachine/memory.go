@@ -1,0 +1,189 @@
+package statemachine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"esmed/receipt"
+)
+
+// Memory is a View in maps that Apply keeps up to date: the fold without a store, for tests and for
+// looking at a few records. NewMemory makes one. It is not safe for concurrent use.
+type Memory struct {
+	Fold Fold
+
+	// What the records said so far; not to be modified.
+	Records    map[uint64]Record
+	Messages   map[ID]*Message
+	Decisions  []Decision
+	Inbox      map[InboxKey]*InboxRow
+	Exceptions map[string]*Exception
+	Queue      map[QueueEntry]bool
+	Tallies    map[TallyKey]Tally
+
+	rulesSeq   uint64
+	rules      *Rules
+	index      map[indexKey][]AttemptRef
+	unanswered map[destKey]int
+	inbound    map[inboundKey]InboundChange
+}
+
+// TallyKey is an hour (of accepted_at) and SMSC of the report.
+type TallyKey struct {
+	Hour time.Time
+	SMSC string
+}
+
+type (
+	indexKey struct {
+		account string
+		key     receipt.Key
+	}
+	destKey    struct{ account, dest string }
+	inboundKey struct {
+		account string
+		event   receipt.Fingerprint
+	}
+)
+
+// NewMemory gives a Memory that holds nothing.
+func NewMemory(f Fold) *Memory {
+	return &Memory{
+		Fold:       f,
+		Records:    map[uint64]Record{},
+		Messages:   map[ID]*Message{},
+		Inbox:      map[InboxKey]*InboxRow{},
+		Exceptions: map[string]*Exception{},
+		Queue:      map[QueueEntry]bool{},
+		Tallies:    map[TallyKey]Tally{},
+		index:      map[indexKey][]AttemptRef{},
+		unanswered: map[destKey]int{},
+		inbound:    map[inboundKey]InboundChange{},
+	}
+}
+
+// Apply steps rec and puts its effects in place. It fails only for a record that names another one that
+// was never applied.
+func (m *Memory) Apply(rec Record) (Effects, error) {
+	m.Records[rec.Seq] = rec
+	eff, err := m.Fold.Step(m, rec)
+	if err != nil {
+		return Effects{}, err
+	}
+	if rules, ok := rec.Fact.(*Rules); ok {
+		m.rulesSeq, m.rules = rec.Seq, rules
+	}
+	m.put(eff)
+	return eff, nil
+}
+
+func (m *Memory) put(eff Effects) {
+	for _, msg := range eff.Messages {
+		m.Messages[msg.ID] = msg
+	}
+	m.Decisions = append(m.Decisions, eff.Decisions...)
+	for _, e := range eff.Index {
+		key := indexKey{e.Account, e.Key}
+		if !slices.Contains(m.index[key], e.Ref) {
+			m.index[key] = append([]AttemptRef{e.Ref}, m.index[key]...)
+		}
+	}
+	for _, c := range eff.Inbox {
+		if c.Row == nil {
+			delete(m.Inbox, c.Key)
+			continue
+		}
+		m.Inbox[c.Key] = c.Row
+	}
+	for _, x := range eff.Exceptions {
+		m.Exceptions[x.ID] = x
+	}
+	for _, c := range eff.Unanswered {
+		if c.Remove {
+			m.unanswered[destKey{c.Account, c.Dest}]--
+			continue
+		}
+		m.unanswered[destKey{c.Account, c.Dest}]++
+	}
+	for _, c := range eff.Queue {
+		if c.Remove {
+			delete(m.Queue, c.Entry)
+			continue
+		}
+		m.Queue[c.Entry] = true
+	}
+	for _, t := range eff.Tallies {
+		key := TallyKey{t.Hour, t.SMSC}
+		m.Tallies[key] = m.Tallies[key].Add(t.Delta)
+	}
+	for _, c := range eff.Inbound {
+		m.inbound[inboundKey{c.Account, c.Fingerprint}] = c
+	}
+}
+
+// Rules implements View.
+func (m *Memory) Rules() (uint64, *Rules) { return m.rulesSeq, m.rules }
+
+// Message implements View.
+func (m *Memory) Message(id ID) (*Message, error) { return m.Messages[id], nil }
+
+// Attempts implements View.
+func (m *Memory) Attempts(account string, key receipt.Key) ([]AttemptRef, error) {
+	return m.index[indexKey{account, key}], nil
+}
+
+// Held implements View. The rows come in the order of their first reception.
+func (m *Memory) Held(account string, key receipt.Key) ([]*InboxRow, error) {
+	return m.rows(func(row *InboxRow) bool { return row.Account == account && slices.Contains(row.Keys, key) }), nil
+}
+
+// InboxRow implements View.
+func (m *Memory) InboxRow(key InboxKey) (*InboxRow, error) { return m.Inbox[key], nil }
+
+// Unanswered implements View.
+func (m *Memory) Unanswered(account, dest string) (int, error) {
+	return m.unanswered[destKey{account, dest}], nil
+}
+
+// HeldFor implements View.
+func (m *Memory) HeldFor(account, dest string) ([]*InboxRow, error) {
+	return m.rows(func(row *InboxRow) bool { return row.Account == account && row.WaitsFor == dest && dest != "" }), nil
+}
+
+// OpenException implements View.
+func (m *Memory) OpenException(kind ExceptionKind, group string) (*Exception, error) {
+	for _, x := range m.Exceptions {
+		if x.Kind == kind && x.Group == group && x.Status == StatusOpen {
+			return x, nil
+		}
+	}
+	return nil, nil
+}
+
+// Inbound implements View.
+func (m *Memory) Inbound(account string, event receipt.Fingerprint) (uint64, time.Time, error) {
+	c := m.inbound[inboundKey{account, event}]
+	return c.Seq, c.At, nil
+}
+
+// Record implements View.
+func (m *Memory) Record(seq uint64) (Record, error) {
+	rec, ok := m.Records[seq]
+	if !ok {
+		return Record{}, fmt.Errorf("statemachine: no record %d", seq)
+	}
+	return rec, nil
+}
+
+// rows selects from the inbox, in the order of the first receptions.
+func (m *Memory) rows(want func(*InboxRow) bool) []*InboxRow {
+	var rows []*InboxRow
+	for _, row := range m.Inbox {
+		if want(row) {
+			rows = append(rows, row)
+		}
+	}
+	slices.SortFunc(rows, func(a, b *InboxRow) int { return int(a.Receptions[0]) - int(b.Receptions[0]) })
+	return rows
+}

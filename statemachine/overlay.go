@@ -1,0 +1,151 @@
+package statemachine
+
+import (
+	"slices"
+
+	"esmed/receipt"
+)
+
+// edited is a message that a step changes: as it was (nil when the step made it) and as it becomes.
+type edited struct {
+	was, now *Message
+}
+
+// message is the message as the step left it so far, nil when there is none.
+func (s *step) message(id ID) (*Message, error) {
+	for i := range s.edited {
+		if s.edited[i].now.ID == id {
+			return s.edited[i].now, nil
+		}
+	}
+	return s.view.Message(id)
+}
+
+// edit gives the step's own copy of a message, nil when there is none. Of its parts only what part
+// gives may be modified.
+func (s *step) edit(id ID) (*Message, error) {
+	for i := range s.edited {
+		if s.edited[i].now.ID == id {
+			return s.edited[i].now, nil
+		}
+	}
+	was, err := s.view.Message(id)
+	if err != nil || was == nil {
+		return nil, err
+	}
+	now := *was
+	now.Parts = slices.Clone(was.Parts)
+	s.edited = append(s.edited, edited{was, &now})
+	return &now, nil
+}
+
+// part gives a part of a message that edit gave, fit to be modified; nil when there is none.
+func (s *step) part(m *Message, number int) *Part {
+	p := m.Part(number)
+	if p != nil {
+		p.Attempts = slices.Clone(p.Attempts)
+	}
+	return p
+}
+
+// attempts are those that were given an id with that key, newest first, this step's own among them.
+func (s *step) attempts(account string, key receipt.Key) ([]AttemptRef, error) {
+	refs, err := s.view.Attempts(account, key)
+	if err != nil || len(s.eff.Index) == 0 {
+		return refs, err
+	}
+	var own []AttemptRef
+	for i := len(s.eff.Index) - 1; i >= 0; i-- {
+		if entry := &s.eff.Index[i]; entry.Account == account && entry.Key == key && !slices.Contains(refs, entry.Ref) {
+			own = append(own, entry.Ref)
+		}
+	}
+	if own == nil {
+		return refs, nil
+	}
+	return append(own, refs...), nil
+}
+
+// index makes an attempt found by the keys.
+func (s *step) index(account string, keys []receipt.Key, ref AttemptRef) {
+	for _, key := range keys {
+		s.eff.Index = append(s.eff.Index, IndexEntry{Account: account, Key: key, Ref: ref})
+	}
+}
+
+// unanswered says how many attempts to a destination have no answer now.
+func (s *step) unanswered(account, dest string) (int, error) {
+	n, err := s.view.Unanswered(account, dest)
+	for i := range s.eff.Unanswered {
+		switch c := &s.eff.Unanswered[i]; {
+		case c.Account != account || c.Dest != dest:
+		case c.Remove:
+			n--
+		default:
+			n++
+		}
+	}
+	return n, err
+}
+
+func (s *step) changeUnanswered(m *Message, ref AttemptRef, remove bool) {
+	s.eff.Unanswered = append(s.eff.Unanswered, UnansweredChange{m.Account, m.destination(), ref, remove})
+}
+
+// inboxRow is the row as the step left it so far, nil when there is none.
+func (s *step) inboxRow(key InboxKey) (*InboxRow, error) {
+	for i := range s.eff.Inbox {
+		if s.eff.Inbox[i].Key == key {
+			return s.eff.Inbox[i].Row, nil
+		}
+	}
+	return s.view.InboxRow(key)
+}
+
+// putRow puts a row in the place of what the key had, or takes that away when row is nil.
+func (s *step) putRow(key InboxKey, row *InboxRow) {
+	for i := range s.eff.Inbox {
+		if s.eff.Inbox[i].Key == key {
+			s.eff.Inbox[i].Row = row
+			return
+		}
+	}
+	s.eff.Inbox = append(s.eff.Inbox, InboxChange{key, row})
+}
+
+// openException is the open one of a kind and group as the step left it so far, nil when there is none.
+func (s *step) openException(kind ExceptionKind, group string) (*Exception, error) {
+	for _, x := range slices.Backward(s.eff.Exceptions) {
+		if x.Kind == kind && x.Group == group {
+			if x.Status == StatusOpen {
+				return x, nil
+			}
+			return nil, nil
+		}
+	}
+	return s.view.OpenException(kind, group)
+}
+
+// enqueue puts a part of an edited message into the queue.
+func (s *step) enqueue(m *Message, p *Part) {
+	s.eff.Queue = append(s.eff.Queue, QueueChange{Entry: m.queueEntry(p)})
+}
+
+// dequeue takes a part out of the queue, if it is there.
+func (s *step) dequeue(m *Message, p *Part) {
+	if p.Queued() {
+		s.eff.Queue = append(s.eff.Queue, QueueChange{Entry: m.queueEntry(p), Remove: true})
+		p.dequeue()
+	}
+}
+
+// queueEntry is the part's place in the queue.
+func (m *Message) queueEntry(p *Part) QueueEntry {
+	return QueueEntry{
+		SMSC: m.SMSC, Priority: min(m.Priority, maxPriority), NotBefore: p.NotBefore, Seq: p.QueuedSeq,
+		Message: m.ID, Part: p.Number,
+	}
+}
+
+// maxPriority is the highest priority_flag (SMPP v3.4 §5.2.14).
+const maxPriority = 3

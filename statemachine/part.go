@@ -1,0 +1,166 @@
+package statemachine
+
+import (
+	"slices"
+	"time"
+
+	"esmed/receipt"
+)
+
+// Final reports whether the state is locked: by itself, or because the SMSC's rules called ACCEPTED or
+// UNKNOWN final when it was reported.
+func (p *Part) Final() bool {
+	return p.State.Final() || p.State.Reported() && p.Reported.Final
+}
+
+// Closed reports whether nothing more is waited for: the part is final, its window is over, or it was
+// accepted and asked for no receipt. Evidence may still change a closed part that is not final.
+func (p *Part) Closed() bool {
+	if p.Final() || p.CutoffSeq != 0 {
+		return true
+	}
+	return !p.asks() && (p.State == Submitted || p.State.Reported())
+}
+
+// asks reports whether a receipt was asked for at all.
+func (p *Part) asks() bool { return p.Asked || p.Partial }
+
+// Queued reports whether the part waits in the queue, which its State shows only if nothing was
+// reported of it and no attempt is unanswered.
+func (p *Part) Queued() bool { return p.QueuedSeq != 0 }
+
+// MaybeDoubled reports whether more than one attempt may have arrived.
+func (p *Part) MaybeDoubled() bool {
+	n := 0
+	for i := range p.Attempts {
+		if p.Attempts[i].MayHaveArrived() {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// Accepted is the attempt that the SMSC accepted: the one that the reported state is about, else the
+// first; nil when none was.
+func (p *Part) Accepted() *Attempt {
+	if a := p.attempt(p.Reported.Attempt); a != nil && a.Outcome == AcceptedBy {
+		return a
+	}
+	return p.first(AcceptedBy)
+}
+
+// attempt is nil when there is no attempt of that number.
+func (p *Part) attempt(number int) *Attempt {
+	if number < 1 || number > len(p.Attempts) {
+		return nil
+	}
+	return &p.Attempts[number-1]
+}
+
+// first is the first attempt with that outcome, or nil.
+func (p *Part) first(o Outcome) *Attempt {
+	for i := range p.Attempts {
+		if p.Attempts[i].Outcome == o {
+			return &p.Attempts[i]
+		}
+	}
+	return nil
+}
+
+func (p *Part) has(o Outcome) bool { return p.first(o) != nil }
+
+// arrived reports whether the SMSC certainly has the part.
+func (p *Part) arrived() bool { return p.has(AcceptedBy) || p.has(Arrived) }
+
+// current is the state that attempts and evidence give (DESIGN §3, Attempts). A part that failed stays so.
+func (p *Part) current() State {
+	switch {
+	case p.State == Failed:
+		return Failed
+	case p.Reported.Final:
+		return p.Reported.State
+	case p.CutoffSeq != 0 && p.Asked:
+		return Unreported
+	case p.CutoffSeq != 0:
+		return Submitted
+	case p.Reported.State != NoState:
+		return p.Reported.State
+	}
+	return p.fromAttempts()
+}
+
+// fromAttempts is the state of a part of which nothing was reported.
+func (p *Part) fromAttempts() State {
+	switch {
+	case p.has(Unanswered):
+		return Submitting
+	case p.Queued():
+		return Queued
+	case p.has(Doubtful):
+		return InDoubt
+	case p.arrived():
+		return Submitted
+	}
+	return Failed
+}
+
+// settle brings State up to what attempts and evidence give and, if that moved it, notes what it rests on.
+func (p *Part) settle(basis Basis, seq uint64) {
+	state := p.current()
+	if state == p.State {
+		return
+	}
+	p.State, p.Basis, p.BasisSeq = state, basis, seq
+	switch state {
+	case Queued, Submitting, InDoubt:
+		p.Basis = BasisNone
+	case Submitted:
+		// Not the record that ended somebody else's doubt, but the one that accepted the part.
+		if a := p.first(AcceptedBy); a != nil && p.CutoffSeq == 0 {
+			p.Basis, p.BasisSeq = BasisSubmitResp, a.AnswerSeq
+		}
+	}
+}
+
+// mayRetry reports whether sending the part once more makes sense: nobody has it for certain, no attempt
+// is on its way, and nothing more was concluded.
+func (p *Part) mayRetry() bool {
+	return !p.Queued() && !p.Closed() && !p.arrived() && !p.has(Unanswered) && p.Reported.State == NoState
+}
+
+func (p *Part) enqueue(seq uint64, notBefore time.Time) { p.QueuedSeq, p.NotBefore = seq, notBefore }
+
+func (p *Part) dequeue() { p.QueuedSeq, p.NotBefore = 0, time.Time{} }
+
+// event is the logical event that the part knows by that fingerprint, else nil. The zero fingerprint,
+// that of an answer to our own query, is no event.
+func (p *Part) event(f receipt.Fingerprint) *Event {
+	if f.IsZero() {
+		return nil
+	}
+	for i := range p.Events {
+		if p.Events[i].Fingerprint == f {
+			return &p.Events[i]
+		}
+	}
+	return nil
+}
+
+// remember counts the event, forgetting the oldest one when there are too many. The slice is replaced,
+// not modified.
+func (p *Part) remember(f receipt.Fingerprint, seq uint64) {
+	if f.IsZero() {
+		return
+	}
+	known := p.Events
+	if p.event(f) == nil {
+		if len(known) == MaxEvents {
+			known = known[1:]
+		}
+		p.Events = append(make([]Event, 0, len(known)+1), known...)
+		p.Events = append(p.Events, Event{Fingerprint: f, Seq: seq, Count: 1})
+		return
+	}
+	p.Events = slices.Clone(known)
+	p.event(f).Count++
+}

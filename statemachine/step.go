@@ -1,0 +1,111 @@
+package statemachine
+
+import "esmed/receipt"
+
+// Fold derives what follows from the log. It is a pure value: the same View and Record give the same
+// Effects.
+type Fold struct {
+	// Decode takes a PDU, header included, apart. It never fails: what it cannot take apart is Broken. A
+	// pure function, called for receptions only.
+	Decode func(pdu []byte) receipt.Delivery
+}
+
+// Step says what rec changes. Its error is always one of the View's; then the Effects are void. The
+// caller puts all Effects in place, together, before it takes the next record; a Rules record, which has
+// none, it puts in force itself.
+func (f Fold) Step(v View, rec Record) (Effects, error) {
+	s := step{fold: f, view: v, rec: rec}
+	s.rulesSeq, s.rules = v.Rules()
+	if err := s.take(); err != nil {
+		return Effects{}, err
+	}
+	if s.eff.NoEffect != "" {
+		return Effects{NoEffect: s.eff.NoEffect}, nil
+	}
+	if err := s.judgeWoken(); err != nil {
+		return Effects{}, err
+	}
+	if _, retried := rec.Fact.(*Retry); retried && len(s.eff.Decisions) == 0 && len(s.eff.Inbox) == 0 {
+		return Effects{NoEffect: "it still has no owner"}, nil
+	}
+	s.finish()
+	return s.eff, nil
+}
+
+// step is one record on its way to its effects. What it changed so far it sees itself (overlay.go).
+type step struct {
+	fold     Fold
+	view     View
+	rec      Record
+	rulesSeq uint64
+	rules    *Rules
+
+	eff    Effects
+	edited []edited
+	woken  []*waiting
+	opened int    // exceptions opened so far
+	by     string // who is behind the record, for what it resolves
+}
+
+// take lets the record do its work.
+func (s *step) take() error {
+	switch f := s.rec.Fact.(type) {
+	case *MessageAccepted:
+		return s.accepted(f)
+	case *Sent:
+		return s.sent(f)
+	case *SubmitResp:
+		return s.submitResp(f)
+	case *AttemptInDoubt:
+		return s.inDoubt(f)
+	case *QueueExpired:
+		return s.expired(f)
+	case *Reception:
+		return s.reception(f)
+	case *Cutoff:
+		return s.cutoff(f)
+	case *QueryResp:
+		return s.queryResp(f)
+	case *Retry:
+		return s.retry(f)
+	}
+	return nil // Rules, SessionEvent, Other
+}
+
+// noEffect says why the record changes nothing.
+func (s *step) noEffect(why string) error {
+	s.eff.NoEffect = why
+	return nil
+}
+
+// finish folds the messages that the step changed and takes what that changes in the counters.
+func (s *step) finish() {
+	for _, x := range s.edited {
+		m := x.now
+		m.State = m.Deciding().State
+		m.UpdatedAt = s.rec.At
+		if m.FinalisedAt.IsZero() && m.Final() {
+			m.FinalisedAt = s.rec.At
+		}
+		s.eff.Messages = append(s.eff.Messages, m)
+		var before Tally
+		if x.was != nil {
+			before = x.was.Tally()
+		}
+		if delta := m.Tally().Sub(before); delta != (Tally{}) {
+			s.eff.Tallies = append(s.eff.Tallies, TallyChange{Hour: m.Hour(), SMSC: m.SMSC, Delta: delta})
+		}
+	}
+}
+
+// smsc gives an SMSC's rules, those of an SMSC whose configuration says nothing when it is not known.
+func (s *step) smsc(name string) *SMSCRules {
+	if s.rules != nil {
+		for i := range s.rules.SMSCs {
+			if s.rules.SMSCs[i].SMSC == name {
+				return &s.rules.SMSCs[i]
+			}
+		}
+	}
+	return &SMSCRules{SMSC: name, Account: name, Receipt: receipt.DefaultRules()}
+}

@@ -1,0 +1,282 @@
+package statemachine
+
+import (
+	"fmt"
+	"time"
+
+	"esmed/receipt"
+)
+
+// Bits of registered_delivery that ask for a receipt (SMPP v3.4 §5.2.17).
+const (
+	receiptMask  = 0x03
+	receiptFinal = 0x01
+)
+
+// accepted takes a message from an application. All its parts wait in the queue.
+func (s *step) accepted(a *MessageAccepted) error {
+	old, err := s.message(a.Message)
+	if err != nil {
+		return err
+	}
+	switch {
+	case old != nil:
+		return s.noEffect("the message exists")
+	case len(a.Parts) == 0:
+		return s.noEffect("the message has no parts")
+	}
+	m := &Message{
+		ID: a.Message, SMSC: a.SMSC, Account: a.Account, Owner: a.Owner, Ref: a.Ref,
+		To: a.To, E164: a.E164, Source: a.Source, Dest: a.Dest,
+		RegisteredDelivery: a.RegisteredDelivery, Priority: a.Priority, InDoubt: a.InDoubt,
+		AcceptedSeq: s.rec.Seq, AcceptedAt: s.rec.At, ScheduledAt: a.ScheduledAt,
+		ValidUntil: a.ValidUntil, ValidityAsked: a.ValidityAsked,
+		Parts: make([]Part, len(a.Parts)),
+	}
+	asked := a.RegisteredDelivery & receiptMask
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		p.Number, p.State, p.Basis, p.BasisSeq, p.QueuedSeq = i+1, Queued, BasisNone, s.rec.Seq, s.rec.Seq
+		p.Asked = asked == receiptFinal && !a.Parts[i].NoReceipt
+		p.Partial = asked > receiptFinal && !a.Parts[i].NoReceipt
+		s.enqueue(m, p)
+	}
+	s.edited = append(s.edited, edited{nil, m})
+	return nil
+}
+
+// sent notes that an attempt leaves. It does so even when the part is no longer queued: the record is
+// written before the applier may have seen what took it off, and its PDU leaves all the same.
+func (s *step) sent(r *Sent) error {
+	m, p, err := s.find(r.Message, r.Part)
+	if err != nil || p == nil {
+		return err
+	}
+	if r.Attempt != len(p.Attempts)+1 {
+		return s.noEffect(fmt.Sprintf("attempt %d was made before, or is not the next one", r.Attempt))
+	}
+	p.Attempts = append(p.Attempts, Attempt{
+		Number: r.Attempt, At: s.rec.At, Seq: s.rec.Seq, Session: r.Session, SequenceNumber: r.SequenceNumber,
+		ValidUntil: r.ValidUntil, UserMessageReference: r.UserMessageReference,
+	})
+	s.dequeue(m, p)
+	s.changeUnanswered(m, AttemptRef{m.ID, r.Part, r.Attempt}, false)
+	return s.settle(m, p, BasisNone, s.rec.Seq, "")
+}
+
+// submitResp takes the SMSC's answer to submit_sm (SMPP v3.4 §4.4.2). It may come after the response
+// timer gave up on it.
+func (s *step) submitResp(r *SubmitResp) error {
+	m, p, err := s.find(r.Message, r.Part)
+	if err != nil || p == nil {
+		return err
+	}
+	a := p.attempt(r.Attempt)
+	switch {
+	case a == nil:
+		return s.noEffect(fmt.Sprintf("attempt %d was never sent", r.Attempt))
+	case a.Answered():
+		return s.noEffect(fmt.Sprintf("attempt %d was answered before", r.Attempt))
+	}
+	s.by = r.SMSC
+	from, ref := p.State, AttemptRef{m.ID, r.Part, r.Attempt}
+	if a.Outcome == Unanswered {
+		s.changeUnanswered(m, ref, true)
+	}
+	a.answer(r, s.rec.At, s.rec.Seq)
+	if a.Outcome == AcceptedBy && m.SubmittedAt.IsZero() {
+		m.SubmittedAt = s.rec.At
+	}
+	if a.Outcome == RefusedTemp && p.mayRetry() && !m.failed() {
+		p.enqueue(s.rec.Seq, r.RetryAt)
+		s.enqueue(m, p)
+	}
+	if err := s.settle(m, p, BasisSubmitResp, s.rec.Seq, DoubtLateAnswer); err != nil {
+		return err
+	}
+	s.concluded(m, p, r.Attempt, from, "")
+	if err := s.failQueued(m, p); err != nil {
+		return err
+	}
+	if a.Outcome == AcceptedBy {
+		if err := s.identify(m, p, ref, r); err != nil {
+			return err
+		}
+	}
+	return s.wakeDestination(m)
+}
+
+// identify makes an accepted attempt found by its id and has the receipts judged that waited for it.
+func (s *step) identify(m *Message, p *Part, ref AttemptRef, r *SubmitResp) error {
+	keys := s.smsc(r.SMSC).Receipt.ResponseKeys(r.MessageID)
+	about := matter{smsc: r.SMSC, account: m.Account, m: m, part: ref.Part, record: s.rec.Seq}
+	if p.State == Failed {
+		about.kind, about.group = KindConflict, partGroup(m, ref.Part)
+		about.reason = "the SMSC accepted it after it had failed"
+		if err := s.raise(about); err != nil {
+			return err
+		}
+	}
+	if len(keys) == 0 {
+		about.kind, about.group = KindNoMessageID, partGroup(m, ref.Part)
+		about.reason = "the SMSC accepted it without a message_id: no receipt can be matched by id"
+		return s.raise(about)
+	}
+	others, err := s.liveOwners(m, keys)
+	if err != nil {
+		return err
+	}
+	s.index(m.Account, keys, ref)
+	if len(others) > 0 {
+		about.kind, about.group = KindDuplicateMessageID, m.Account+"/"+r.MessageID
+		about.candidates = append(others, ref)
+		about.reason = "the SMSC gave the same message_id to several messages that are open"
+		if err := s.raise(about); err != nil {
+			return err
+		}
+	}
+	if len(m.Parts) > 1 {
+		if err := s.share(m, ref, keys); err != nil {
+			return err
+		}
+	}
+	return s.wakeKeys(m.Account, keys)
+}
+
+// liveOwners are the attempts of other open messages that have one of the keys.
+func (s *step) liveOwners(m *Message, keys []receipt.Key) ([]AttemptRef, error) {
+	var live []AttemptRef
+	for _, key := range keys {
+		refs, err := s.attempts(m.Account, key)
+		if err != nil {
+			return nil, err
+		}
+		for _, ref := range refs {
+			if ref.Message == m.ID || containsRef(live, ref) {
+				continue
+			}
+			other, err := s.message(ref.Message)
+			if err != nil {
+				return nil, err
+			}
+			if other != nil && !other.Closed() {
+				live = append(live, ref)
+			}
+		}
+	}
+	return live, nil
+}
+
+// inDoubt takes that the answer to an attempt was lost, or that the attempt did not leave after all.
+func (s *step) inDoubt(r *AttemptInDoubt) error {
+	m, p, err := s.find(r.Message, r.Part)
+	if err != nil || p == nil {
+		return err
+	}
+	a := p.attempt(r.Attempt)
+	switch {
+	case a == nil:
+		return s.noEffect(fmt.Sprintf("attempt %d was never sent", r.Attempt))
+	case a.Outcome != Unanswered:
+		return s.noEffect(fmt.Sprintf("attempt %d has an outcome", r.Attempt))
+	}
+	s.by = r.SMSC
+	from := p.State
+	s.changeUnanswered(m, AttemptRef{m.ID, r.Part, r.Attempt}, true)
+	again := a.lost(r, s.rec.Seq) || a.Outcome == Doubtful && s.resends(m)
+	if again && p.mayRetry() && !m.failed() {
+		p.enqueue(s.rec.Seq, time.Time{})
+		s.enqueue(m, p)
+	}
+	if err := s.settle(m, p, BasisNone, s.rec.Seq, ""); err != nil {
+		return err
+	}
+	s.concluded(m, p, r.Attempt, from, r.Cause)
+	if err := s.failQueued(m, p); err != nil {
+		return err
+	}
+	return s.wakeDestination(m)
+}
+
+// resends reports whether a part of the message whose answer was lost is sent again.
+func (s *step) resends(m *Message) bool {
+	if m.InDoubt != "" {
+		return m.InDoubt == "resend"
+	}
+	return s.smsc(m.SMSC).InDoubtResend
+}
+
+// expired takes a message out of our queue whose validity ended there. What of it may have arrived stays.
+func (s *step) expired(r *QueueExpired) error {
+	m, err := s.edit(r.Message)
+	if err != nil {
+		return err
+	}
+	if m == nil {
+		return s.noEffect(noMessage)
+	}
+	n := 0
+	for i := range m.Parts {
+		if !m.Parts[i].Queued() {
+			continue
+		}
+		n++
+		p := s.part(m, i+1)
+		from := p.State
+		s.dequeue(m, p)
+		if err := s.settle(m, p, BasisExpiry, s.rec.Seq, ""); err != nil {
+			return err
+		}
+		s.concluded(m, p, 0, from, "its validity ended in our queue")
+	}
+	if n == 0 {
+		return s.noEffect("no part of it waits in the queue")
+	}
+	return nil
+}
+
+// cutoff ends the window of a part of which nothing final was heard.
+func (s *step) cutoff(r *Cutoff) error {
+	m, p, err := s.find(r.Message, r.Part)
+	if err != nil || p == nil {
+		return err
+	}
+	if !p.cutoffDue() {
+		return s.noEffect(fmt.Sprintf("the part is %s", p.State))
+	}
+	from := p.State
+	p.CutoffSeq = s.rec.Seq
+	if err := s.settle(m, p, BasisCutoff, s.rec.Seq, ""); err != nil {
+		return err
+	}
+	s.concluded(m, p, 0, from, "nothing final was reported within its window")
+	return nil
+}
+
+const noMessage = "there is no such message (any more)"
+
+// find gives the step's own copy of a message and a part of it. The part is nil, and the record without
+// effect, when there is none.
+func (s *step) find(id ID, part int) (*Message, *Part, error) {
+	m, err := s.edit(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if m == nil {
+		return nil, nil, s.noEffect(noMessage)
+	}
+	p := s.part(m, part)
+	if p == nil {
+		return nil, nil, s.noEffect(fmt.Sprintf("the message has no part %d", part))
+	}
+	return m, p, nil
+}
+
+func containsRef(refs []AttemptRef, ref AttemptRef) bool {
+	for _, r := range refs {
+		if r == ref {
+			return true
+		}
+	}
+	return false
+}
