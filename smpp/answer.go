@@ -29,7 +29,7 @@ func (l *link) response(now time.Time, f Frame) {
 	case CommandUnbind:
 		l.stop.done = true
 	default:
-		l.bindAnswered(now, f)
+		l.bindAnswered(f)
 	}
 }
 
@@ -58,7 +58,7 @@ func (l *link) stray(f Frame) {
 }
 
 // bindAnswered takes the answer to the bind, which may be a generic_nack.
-func (l *link) bindAnswered(now time.Time, f Frame) {
+func (l *link) bindAnswered(f Frame) {
 	if f.CommandStatus != StatusOK {
 		l.end("bind refused", &StatusError{CommandID: f.CommandID, CommandStatus: f.CommandStatus}, false)
 		return
@@ -73,7 +73,7 @@ func (l *link) bindAnswered(now time.Time, f Frame) {
 		event.SCInterfaceVersion = v.Value[0]
 	}
 	l.status.Binds++
-	l.move(l.cfg.Bind.Mode.bound(), now)
+	l.move(l.cfg.Bind.Mode.bound())
 	l.inbox = append(l.inbox, notice{event: event})
 	l.cfg.Log.Info("bound", zap.String("addr", l.addr), zap.String("bind", l.cfg.Bind.Mode.String()), zap.String("smsc_system_id", resp.SystemID))
 }

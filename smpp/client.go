@@ -50,25 +50,26 @@ func New(cfg Config) *Client {
 // It is called once.
 func (c *Client) Run(ctx context.Context) error {
 	defer close(c.closed)
+	if err := c.cfg.validate(); err != nil {
+		return err
+	}
 	retry := backoff{min: c.cfg.ReconnectMin, max: c.cfg.ReconnectMax}
 	for addr := 0; ctx.Err() == nil; {
 		if c.stopped.Load() {
 			c.pause(ctx, 0)
 			continue
 		}
-		began := time.Now()
-		end, bound := c.attempt(ctx, &addr)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if bound && time.Since(began) > c.cfg.ReconnectMax {
+		var did attempt
+		did, addr = c.attempt(ctx, addr)
+		c.ended(did)
+		if did.useful {
 			retry.reset()
 		}
-		if !bound {
-			addr++
+		if !did.bound {
+			addr = (addr + 1) % len(c.cfg.Addrs)
 		}
 		delay := retry.next()
-		if refused, ok := errors.AsType[*StatusError](end.err); ok && refused.CommandStatus.Credentials() {
+		if refused, ok := errors.AsType[*StatusError](did.end.err); ok && refused.CommandStatus.Credentials() {
 			delay = c.cfg.ReconnectMax
 		}
 		c.pause(ctx, delay)
@@ -76,44 +77,58 @@ func (c *Client) Run(ctx context.Context) error {
 	return nil
 }
 
-// attempt is one connection from dial to end. It says whether it was bound.
-func (c *Client) attempt(ctx context.Context, addr *int) (end *ending, bound bool) {
-	conn, err := c.connect(ctx, addr)
-	at := c.cfg.Addrs[*addr%len(c.cfg.Addrs)]
-	if err != nil {
-		end = &ending{reason: "no connection", err: err}
-	} else {
-		s := newSession(c, conn, at)
-		binds := s.link.status.Binds
+// attempt is one connection, from dial to end.
+type attempt struct {
+	addr   string
+	end    *ending
+	bound  bool // the bind was accepted
+	useful bool // and something was sent or received, so that the SMSC can be said to work
+}
+
+// attempt makes one, beginning with the address of the number from, and returns the number of the
+// address that it came to.
+func (c *Client) attempt(ctx context.Context, from int) (attempt, int) {
+	conn, addr, err := c.connect(ctx, from)
+	did := attempt{addr: c.cfg.Addrs[addr]}
+	switch {
+	case err != nil && (ctx.Err() != nil || c.stopped.Load()):
+		did.end = &ending{reason: "stopped while connecting"}
+	case err != nil:
+		did.end = &ending{reason: "no connection", err: err}
+	default:
+		before := c.Status()
 		c.forgetRebind()
-		end = s.run(ctx)
-		bound = s.link.status.Binds > binds
+		s := newSession(c, conn, did.addr)
+		did.end = s.run(ctx)
+		after := s.link.status
+		did.bound = after.Binds > before.Binds
+		did.useful = did.bound && after.Answers+after.Receptions > before.Answers+before.Receptions
 	}
-	c.ended(end, at, bound)
-	return end, bound
+	return did, addr
 }
 
 // ended logs and tells the end of an attempt.
-func (c *Client) ended(end *ending, addr string, bound bool) {
-	event := Event{Kind: EventFailed, Session: c.cfg.Name, Addr: addr, At: time.Now(), Reason: end.reason, Err: end.err}
+func (c *Client) ended(did attempt) {
+	end := did.end
+	event := Event{Kind: EventFailed, Session: c.cfg.Name, Addr: did.addr, At: time.Now(), Reason: end.reason, Err: end.err}
 	refused, isRefused := errors.AsType[*StatusError](end.err)
 	switch {
-	case bound:
+	case did.bound:
 		event.Kind = EventUnbound
 	case isRefused:
 		event.Kind, event.Status = EventBindRefused, refused.CommandStatus
 	}
-	fields := []zap.Field{zap.String("addr", addr), zap.String("reason", end.reason), zap.Error(end.err)}
+	level := zap.WarnLevel
 	switch {
 	case end.err == nil:
-		c.cfg.Log.Info("unbound", fields...)
+		level = zap.InfoLevel
 	case isRefused && refused.CommandStatus.Credentials():
-		c.cfg.Log.Error("bind refused", fields...)
-	default:
-		c.cfg.Log.Warn("session "+event.Kind.String(), fields...)
+		level = zap.ErrorLevel // an operator must act
 	}
+	c.cfg.Log.Log(level, "session ended", zap.Stringer("event", event.Kind), zap.String("addr", did.addr),
+		zap.String("reason", end.reason), zap.Error(end.err))
 	c.mu.Lock()
-	c.status.State, c.status.Since, c.status.Addr = Closed, event.At, addr
+	c.status.State, c.status.Since, c.status.Addr = Closed, event.At, did.addr
 	c.status.InUse, c.status.Unanswered = 0, 0
 	if end.err != nil {
 		c.status.LastError, c.status.LastErrorAt = fmt.Sprintf("%s: %v", end.reason, end.err), event.At
@@ -259,9 +274,6 @@ func (c *Client) Status() SessionStatus {
 func (c *Client) publish(l *link) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	lastError, at := c.status.LastError, c.status.LastErrorAt
 	c.status = l.status
-	c.status.LastError, c.status.LastErrorAt = lastError, at
-	c.status.State, c.status.Since, c.status.Addr = l.state, l.since, l.addr
 	c.status.InUse, c.status.Unanswered = l.window.inUse, l.unanswered
 }

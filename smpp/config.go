@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"time"
 
@@ -78,6 +79,15 @@ func (b BindConfig) pdu() *Bind {
 		AddrNPI:          b.AddrNPI,
 		AddressRange:     b.AddressRange,
 	}
+}
+
+// validate finds what would make every attempt fail.
+func (c Config) validate() error {
+	if len(c.Addrs) == 0 {
+		return errors.New("smpp: no address to connect to")
+	}
+	_, err := Append(nil, c.Bind.pdu())
+	return err
 }
 
 func (c Config) withDefaults() Config {

@@ -11,21 +11,22 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// connect tries each address once, from *addr on, and leaves the one that answered in *addr. Stop ends it.
-func (c *Client) connect(ctx context.Context, addr *int) (conn net.Conn, err error) {
+// connect tries each address once, beginning with number from, and returns the number of the one that
+// answered, or of the last. Stop ends it.
+func (c *Client) connect(ctx context.Context, from int) (conn net.Conn, addr int, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var g errgroup.Group
 	dialled := make(chan struct{})
 	g.Go(func() error {
 		defer close(dialled)
-		conn, err = c.dialAny(ctx, addr)
+		conn, addr, err = c.dialAny(ctx, from)
 		return nil
 	})
 	for {
 		select {
 		case <-dialled:
-			return conn, err
+			return conn, addr, err
 		case <-c.wake:
 			if c.stopped.Load() {
 				cancel()
@@ -34,18 +35,14 @@ func (c *Client) connect(ctx context.Context, addr *int) (conn net.Conn, err err
 	}
 }
 
-func (c *Client) dialAny(ctx context.Context, addr *int) (conn net.Conn, err error) {
-	if len(c.cfg.Addrs) == 0 {
-		return nil, fmt.Errorf("smpp: dial: no address")
-	}
+func (c *Client) dialAny(ctx context.Context, from int) (conn net.Conn, addr int, err error) {
 	for i := range len(c.cfg.Addrs) {
-		next := (*addr + i) % len(c.cfg.Addrs)
-		if conn, err = c.dial(ctx, c.cfg.Addrs[next]); err == nil || ctx.Err() != nil {
-			*addr = next
-			return conn, err
+		addr = (from + i) % len(c.cfg.Addrs)
+		if conn, err = c.dial(ctx, c.cfg.Addrs[addr]); err == nil || ctx.Err() != nil {
+			break
 		}
 	}
-	return nil, err
+	return conn, addr, err
 }
 
 func (c *Client) dial(ctx context.Context, addr string) (net.Conn, error) {

@@ -21,11 +21,12 @@ type link struct {
 	addr    string
 
 	state  State
-	since  time.Time
 	window window
 	quiet  silence
-	status SessionStatus // counters and last observations
-	resp   SubmitSMResp  // scratch
+	status SessionStatus // what there is to tell; inUse and unanswered are added when it is told
+
+	resp    SubmitSMResp // decoded into again and again
+	scratch [32]byte     // for PDUs that are nearly all header
 
 	out    []byte   // to be written
 	queued int64    // octets ever appended to out
@@ -35,6 +36,7 @@ type link struct {
 	unansweredOctets int
 
 	stop *stopping
+	cut  *ending // nothing can be written any more; what the SMSC wrote before may still be read
 	over *ending
 }
 
@@ -70,7 +72,7 @@ const (
 
 // begin sends the bind.
 func (l *link) begin(now time.Time) {
-	l.move(Open, now)
+	l.move(Open)
 	p := l.window.take(l.cfg.Bind.Mode.command())
 	bind := l.cfg.Bind.pdu()
 	bind.SequenceNumber = p.seq
@@ -93,7 +95,7 @@ func (l *link) frame(now time.Time, f Frame) {
 	case f.CommandID.IsResponse():
 		l.response(now, f)
 	case f.CommandID == CommandEnquireLink:
-		l.put(AppendResponse(nil, CommandEnquireLink, StatusOK, f.SequenceNumber))
+		l.put(AppendResponse(l.scratch[:0], CommandEnquireLink, StatusOK, f.SequenceNumber))
 	case f.CommandID == CommandUnbind:
 		l.unbindReceived(now, f.Header)
 	default:
@@ -107,13 +109,15 @@ func (l *link) broken(h Header, err error) {
 		return
 	}
 	l.cfg.Log.Warn("framing is broken", zap.Uint32("command_length", h.CommandLength))
-	l.put(AppendResponse(nil, CommandGenericNack, StatusInvCmdLen, h.SequenceNumber))
+	l.put(AppendResponse(l.scratch[:0], CommandGenericNack, StatusInvCmdLen, h.SequenceNumber))
 	l.end("framing is broken", err, true)
 }
 
 // disconnected takes the end of what can be read.
 func (l *link) disconnected(err error) {
 	switch {
+	case l.cut != nil:
+		l.end(l.cut.reason, l.cut.err, false)
 	case l.stop != nil && l.stop.done:
 		l.end(l.stop.reason, nil, false)
 	case errors.Is(err, io.EOF):
@@ -121,6 +125,12 @@ func (l *link) disconnected(err error) {
 	default:
 		l.end("connection lost", err, false)
 	}
+}
+
+// unwritable takes the end of what can be written.
+func (l *link) unwritable(err error) {
+	l.out = nil
+	l.cut = &ending{reason: "connection lost", err: err}
 }
 
 // receive hands a PDU to the handler.
@@ -141,9 +151,9 @@ func (l *link) full() bool {
 func (l *link) respond(r *Request) {
 	l.unanswered--
 	l.unansweredOctets -= len(r.PDU)
-	before := len(l.out)
-	l.out = r.appendAnswer(l.out)
-	l.queued += int64(len(l.out) - before)
+	if pdu := r.appendAnswer(l.scratch[:0]); len(pdu) > 0 {
+		l.put(pdu)
+	}
 }
 
 // tick does what is due.
@@ -157,8 +167,7 @@ func (l *link) tick(now time.Time) {
 	}
 	if l.over == nil && l.state.Bound() && l.quiet.due(now) {
 		l.quiet.asked = true
-		p := l.window.take(CommandEnquireLink)
-		l.send(now, p, AppendHeader(nil, Header{CommandLength: HeaderLen, CommandID: CommandEnquireLink, SequenceNumber: p.seq}), nil)
+		l.ask(now, CommandEnquireLink)
 	}
 }
 
@@ -194,6 +203,13 @@ func (l *link) outcome(o Outcome, p *pending) Answer {
 	return Answer{Outcome: o, Session: l.cfg.Name, SequenceNumber: p.seq}
 }
 
+// ask writes a request without a body.
+func (l *link) ask(now time.Time, command CommandID) {
+	p := l.window.take(command)
+	h := Header{CommandLength: HeaderLen, CommandID: command, SequenceNumber: p.seq}
+	l.send(now, p, AppendHeader(l.scratch[:0], h), nil)
+}
+
 // send writes a request whose waiter is registered first.
 func (l *link) send(now time.Time, p *pending, pdu []byte, done func(Answer)) {
 	l.window.send(p, l.queued, now, now.Add(l.cfg.ResponseTimeout), done)
@@ -201,6 +217,9 @@ func (l *link) send(now time.Time, p *pending, pdu []byte, done func(Answer)) {
 }
 
 func (l *link) put(pdu []byte) {
+	if l.cut != nil {
+		return
+	}
 	l.debug("pdu sent", ParseHeader(pdu))
 	l.out = append(l.out, pdu...)
 	l.queued += int64(len(pdu))
@@ -220,7 +239,10 @@ func headerFieldsOf(h Header) []zap.Field {
 	}
 }
 
-func (l *link) move(s State, now time.Time) { l.state, l.since = s, now }
+func (l *link) move(s State) {
+	l.state = s
+	l.status.State, l.status.Since = s, time.Now()
+}
 
 // end makes the session over; the first reason stands.
 func (l *link) end(reason string, err error, flush bool) {

@@ -4,7 +4,7 @@ import "time"
 
 // accepting says whether new requests of ours may begin.
 func (l *link) accepting() bool {
-	return l.state.sends() && l.stop == nil && l.over == nil
+	return l.state.sends() && l.stop == nil && l.cut == nil && l.over == nil
 }
 
 // reserve gives up to n slots; there must be a free one.
@@ -21,7 +21,7 @@ func (l *link) submit(now time.Time, batch []Submit) {
 	for i := range batch {
 		s := &batch[i]
 		p := l.window.slot(s.Slot.SequenceNumber)
-		if p == nil || !l.state.sends() || l.over != nil {
+		if p == nil || !l.state.sends() || l.cut != nil || l.over != nil {
 			l.window.release(s.Slot.SequenceNumber)
 			s.notWritten()
 			continue

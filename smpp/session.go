@@ -13,6 +13,12 @@ import (
 // between goroutines, few enough that the handler's bound is not overrun by much.
 const maxBatch = 128
 
+// lastWords is how long a connection that cannot be written to is still read from. A broken one ends at
+// once; this is for a peer that has only stopped reading.
+const lastWords = time.Second
+
+const stoppedByOperator = "stopped by the operator"
+
 // session runs one link over one connection. Reader and writer move octets, the dispatcher calls the
 // handler, and the loop alone owns the link.
 type session struct {
@@ -76,6 +82,7 @@ func newSession(c *Client, conn net.Conn, addr string) *session {
 		quiet:   silence{limit: c.cfg.EnquireLink},
 		status:  c.Status(),
 	}
+	s.link.status.Addr = addr
 	return s
 }
 
@@ -154,6 +161,9 @@ func (s *session) loop(ctx context.Context) {
 	defer s.timer.Stop()
 	stop := ctx.Done()
 	s.link.begin(s.now())
+	if s.client.stopped.Load() { // since the dial began
+		s.link.shutDown(s.now(), stoppedByOperator, 0)
+	}
 	for s.link.over == nil {
 		s.arm()
 		select {
@@ -162,7 +172,7 @@ func (s *session) loop(ctx context.Context) {
 			s.link.shutDown(s.now(), "shutdown", s.cfg.ShutdownTimeout)
 		case <-s.client.wake:
 			if s.client.stopped.Load() {
-				s.link.shutDown(s.now(), "stopped by the operator", s.cfg.ShutdownTimeout)
+				s.link.shutDown(s.now(), stoppedByOperator, s.cfg.ShutdownTimeout)
 			}
 		case reason := <-s.client.rebind:
 			s.link.shutDown(s.now(), reason, s.cfg.ResponseTimeout)
@@ -219,7 +229,11 @@ func (s *session) account(w written) {
 	s.writing, s.spare = false, w.buf
 	s.wrote += int64(w.n)
 	if w.err != nil {
-		s.link.end("connection lost", w.err, false)
+		s.link.unwritable(w.err)
+		// What the SMSC wrote before the connection broke may be here already: answers that leave no doubt.
+		if err := s.conn.SetReadDeadline(time.Now().Add(lastWords)); err != nil {
+			s.link.disconnected(err)
+		}
 	}
 }
 

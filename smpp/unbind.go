@@ -28,7 +28,7 @@ func (l *link) unbindReceived(now time.Time, h Header) {
 	}
 	l.stop.peer, l.stop.drained, l.stop.done = &h, true, true
 	l.stop.deadline = now.Add(l.cfg.ResponseTimeout)
-	l.move(Unbinding, now)
+	l.move(Unbinding)
 }
 
 // settle moves a session that is stopping one step on, where it can. It is called after everything else.
@@ -41,12 +41,11 @@ func (l *link) settle(now time.Time) {
 	case !l.stop.drained && (l.window.inUse == 0 || over):
 		l.stop.drained = true
 		l.stop.deadline = now.Add(l.cfg.ResponseTimeout)
-		l.move(Unbinding, now)
-		p := l.window.take(CommandUnbind)
-		l.send(now, p, AppendHeader(nil, Header{CommandLength: HeaderLen, CommandID: CommandUnbind, SequenceNumber: p.seq}), nil)
+		l.move(Unbinding)
+		l.ask(now, CommandUnbind)
 	case l.stop.done && (l.unanswered == 0 || over):
 		if l.stop.peer != nil {
-			l.put(AppendResponse(nil, CommandUnbind, StatusOK, l.stop.peer.SequenceNumber))
+			l.put(AppendResponse(l.scratch[:0], CommandUnbind, StatusOK, l.stop.peer.SequenceNumber))
 		}
 		l.end(l.stop.reason, nil, true)
 	}
