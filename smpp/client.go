@@ -18,6 +18,7 @@ type Client struct {
 	reservations chan reservation // taken by a bound session with free slots
 	requests     chan outgoing    // taken by a bound session
 	rebind       chan string      // room for one: the reason
+	abort        chan string      // room for one: the reason
 	wake         chan struct{}    // room for one: stopped has changed
 	stopped      atomic.Bool
 	closed       chan struct{} // Run has returned
@@ -38,6 +39,7 @@ func New(cfg Config) *Client {
 		reservations: make(chan reservation),
 		requests:     make(chan outgoing),
 		rebind:       make(chan string, 1),
+		abort:        make(chan string, 1),
 		wake:         make(chan struct{}, 1),
 		closed:       make(chan struct{}),
 	}
@@ -235,6 +237,15 @@ func (c *Client) Request(ctx context.Context, p PDU) (Answer, error) {
 func (c *Client) Rebind(reason string) {
 	select {
 	case c.rebind <- reason:
+	default: // one is on its way already
+	}
+}
+
+// Abort cuts the session that there is now, without draining or unbinding: what is outstanding is handed
+// back as Lost. With Run's context done it is how to end at once; else Run binds again. It does not block.
+func (c *Client) Abort(reason string) {
+	select {
+	case c.abort <- reason:
 	default: // one is on its way already
 	}
 }

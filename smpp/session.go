@@ -174,6 +174,8 @@ func (s *session) loop(ctx context.Context) {
 			if s.client.stopped.Load() {
 				s.link.shutDown(s.now(), stoppedByOperator, s.cfg.ShutdownTimeout)
 			}
+		case reason := <-s.client.abort:
+			s.link.end(reason, nil, false)
 		case reason := <-s.client.rebind:
 			s.link.shutDown(s.now(), reason, s.cfg.ResponseTimeout)
 		case b := <-s.readable():
