@@ -9,7 +9,10 @@ import (
 	"esmed/receipt"
 )
 
-var plainIDRules = []string{"fold_case", "strip_zeros", "hex_to_dec", "dec_to_hex", "hex_string", "ignore"}
+// plainIDRules are those without a value.
+var plainIDRules = []string{
+	receipt.RuleFoldCase, receipt.RuleStripZeros, receipt.RuleHexToDec, receipt.RuleDecToHex, receipt.RuleHexString, receipt.RuleIgnore,
+}
 
 // messageIDRules reads smscs[].rules.message_id: a list for TLV and text alike, or a list for each.
 func messageIDRules(v any) (MessageIDRules, error) {
@@ -66,7 +69,7 @@ func idRule(step any) (receipt.IDRule, error) {
 		if slices.Contains(plainIDRules, step) {
 			return receipt.IDRule{Name: step}, nil
 		}
-		if step == "truncate" || step == "cut_before" || step == "cut_after" {
+		if step == receipt.RuleTruncate || step == receipt.RuleCutBefore || step == receipt.RuleCutAfter {
 			return receipt.IDRule{}, fmt.Errorf(`%s needs a value, as {truncate: 10}, {cut_before: "#"} or {cut_after: "@"}`, step)
 		}
 		return receipt.IDRule{}, fmt.Errorf("there is no rule %q", step)
@@ -83,12 +86,12 @@ func idRule(step any) (receipt.IDRule, error) {
 
 func idRuleWithValue(name string, value any) (receipt.IDRule, error) {
 	switch name {
-	case "truncate":
+	case receipt.RuleTruncate:
 		if n, ok := value.(int); ok && n > 0 {
 			return receipt.IDRule{Name: name, N: n}, nil
 		}
 		return receipt.IDRule{}, errors.New("truncate needs a number of characters, 1 or more")
-	case "cut_before", "cut_after":
+	case receipt.RuleCutBefore, receipt.RuleCutAfter:
 		if sep, ok := value.(string); ok && sep != "" {
 			return receipt.IDRule{Name: name, Sep: sep}, nil
 		}

@@ -147,7 +147,7 @@ smscs:
 		`smscs[0].retry.statuses[3]: not a status: write a name as ESME_RINVDSTADR or a number as 0x408 (got "0")`,
 		`smscs[0].rules.detekt: unknown key`,
 		`smscs[0].rules.errors: the key 23 is not in quotes, so YAML does not read it as text (027 becomes 23): write "027"`,
-		`smscs[0].rules.states[FAILED]: must be a state of SMPP, as UNDELIVERABLE (got "BROKEN")`,
+		`smscs[0].rules.states.FAILED: must be an SMPP state, as UNDELIVERABLE (got "BROKEN")`,
 		`smscs[0].rules.message_id: rule 2: truncate needs a number of characters, 1 or more; rule 4: there is no rule "hex2dec"`,
 		`smscs[1].tls: must be a section`,
 		`smscs[1].name: "alpha" is the name of smscs[0] already`,
@@ -173,7 +173,10 @@ func TestLoad_refuses(t *testing.T) {
 		{"TCP without tokens", "api: {listen: 127.0.0.1:8080}\n" + minimal, "api.tokens_file: is required when api.listen is set"},
 		{"an inbox forgotten before its window ends", "store: {retention: {inbox: 3d}}\n" + minimal, "store.retention.inbox: must be longer than the window of alpha (73h0m0s)"},
 		{"both passwords", minimal + "    password_file: /x\n", "smscs[0].password: give password or password_file, not both"},
-		{"a zone that is none", minimal + "    rules: {timezone: Mars/Base}\n", `smscs[0].rules.timezone: must be a zone's name, as Europe/Rome or UTC (got "Mars/Base")`},
+		{"a zone that is none", minimal + "    rules: {timezone: Mars/Base}\n", `smscs[0].rules.timezone: must be a name of the time zone database, as Europe/Rome (got "Mars/Base")`},
+		{"the zone of this machine", minimal + "    rules: {timezone: Local}\n", `smscs[0].rules.timezone: must be a zone's name, as Europe/Rome or UTC (got "Local")`},
+		{"ids in two notations", minimal + "    rules: {message_id: [hex_to_dec, dec_to_hex]}\n", "smscs[0].rules.message_id[1]: dec_to_hex cannot follow hex_to_dec: an id is in one notation"},
+		{"a word of receipts that is none", minimal + "    rules: {detect: guess}\n", `smscs[0].rules.detect: must be one of esm_class, tlv, text (got "guess")`},
 		{"both ids ignored", minimal + "    rules: {message_id: [ignore]}\n", "smscs[0].rules.message_id: ignores both ids: no receipt could ever find its message"},
 		{"TLS settings without TLS", minimal + "    tls: {server_name: x}\n", "smscs[0].tls.enabled: is false, so that what else stands under tls would have no effect"},
 		{"a country in small letters", minimal + "    dest: {country: it}\n", `smscs[0].dest.country: must be an ISO code of two capital letters, as IT (got "it")`},
@@ -282,6 +285,7 @@ smscs:
 		Errors:        map[string]string{"027": "absent_subscriber"},
 		ClientRefTLV:  0x1501,
 	}
+	want.Prepare()
 	for _, name := range []string{"alpha", ""} {
 		got, err := config.LoadRules(path, nil, name)
 		require.NoError(t, err)

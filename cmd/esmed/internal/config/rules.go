@@ -6,15 +6,8 @@ import (
 	"esmed/receipt"
 )
 
-var messageStates = map[string]receipt.MessageState{
-	"SCHEDULED": receipt.Scheduled, "ENROUTE": receipt.Enroute, "DELIVERED": receipt.Delivered,
-	"EXPIRED": receipt.Expired, "DELETED": receipt.Deleted, "UNDELIVERABLE": receipt.Undeliverable,
-	"ACCEPTED": receipt.Accepted, "UNKNOWN": receipt.Unknown, "REJECTED": receipt.Rejected,
-	"SKIPPED": receipt.Skipped,
-}
-
-// ReceiptRules are the SMSC's reading rules as package receipt takes them. The configuration must be
-// valid.
+// ReceiptRules are the SMSC's reading rules as package receipt takes them, prepared. Only those of a
+// valid configuration can be used.
 func (s *SMSC) ReceiptRules() receipt.Rules {
 	r := receipt.Rules{
 		Detect:        receipt.Detect(s.Rules.Detect),
@@ -33,8 +26,9 @@ func (s *SMSC) ReceiptRules() receipt.Rules {
 	if len(s.Rules.States) > 0 {
 		r.States = make(map[string]receipt.MessageState, len(s.Rules.States))
 		for word, state := range s.Rules.States {
-			r.States[strings.ToUpper(word)] = messageStates[strings.ToUpper(state)]
+			r.States[strings.ToUpper(word)], _ = receipt.ParseMessageState(state)
 		}
 	}
+	r.Prepare()
 	return r
 }

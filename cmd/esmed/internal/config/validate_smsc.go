@@ -35,6 +35,7 @@ func (s *SMSC) validate(ps *problems, path string) {
 	s.validateMessages(ps, path)
 	s.validateVersion(ps, path)
 	s.Rules.validate(ps, path+".rules")
+	s.validateReading(ps, path+".rules")
 	if ignores(s.Rules.MessageID.TLV) && ignores(s.Rules.MessageID.Text) {
 		ps.check(s.ClientRefTLV != 0, path+".rules.message_id", "ignores both ids: no receipt could ever find its message")
 	}
@@ -106,31 +107,38 @@ func (s *SMSC) validateVersion(ps *problems, path string) {
 }
 
 func (r *Rules) validate(ps *problems, path string) {
-	ps.oneOf(path+".detect", r.Detect, "esm_class", "tlv", "text")
 	ps.oneOf(path+".accepted", r.Accepted, "intermediate", "final")
 	ps.oneOf(path+".unknown", r.Unknown, "intermediate", "final")
-	ps.oneOf(path+".state", r.State, "agree", "tlv", "text")
-	ps.oneOf(path+".address_check", r.AddressCheck, "hold", "flag", "off")
-	if r.Timezone != "" {
-		_, err := time.LoadLocation(r.Timezone)
-		ps.check(err == nil && r.Timezone != "Local", path+".timezone", "must be a zone's name, as Europe/Rome or UTC (got %q)", r.Timezone)
-	}
+	ps.check(r.Timezone != "Local", path+".timezone", "must be a zone's name, as Europe/Rome or UTC (got %q)", r.Timezone)
 	words := make(map[string]bool)
 	for _, word := range slices.Sorted(maps.Keys(r.States)) {
-		state, upper := r.States[word], strings.ToUpper(word)
-		ps.check(strings.TrimSpace(word) != "", path+".states", "a word is empty")
+		upper := strings.ToUpper(word)
 		ps.check(!words[upper], path+".states", "%q is there twice: words are read in any case", upper)
 		words[upper] = true
-		_, ok := messageStates[strings.ToUpper(state)]
-		ps.check(ok, path+".states["+word+"]", "must be a state of SMPP, as UNDELIVERABLE (got %q)", state)
+		_, ok := receipt.ParseMessageState(r.States[word])
+		ps.check(ok, path+".states."+upper, "must be an SMPP state, as UNDELIVERABLE (got %q)", r.States[word])
 	}
 	for _, code := range slices.Sorted(maps.Keys(r.Errors)) {
-		ps.check(code != "" && r.Errors[code] != "", path+".errors["+code+"]", "code and word must not be empty")
+		ps.check(code != "" && r.Errors[code] != "", path+".errors."+code, "code and word must not be empty")
+	}
+}
+
+// validateReading adds what package receipt finds in the rules; each of its findings begins with its
+// path.
+func (s *SMSC) validateReading(ps *problems, path string) {
+	rules := s.ReceiptRules()
+	found, ok := rules.Validate(path).(interface{ Unwrap() []error })
+	if !ok {
+		return
+	}
+	for _, err := range found.Unwrap() {
+		at, text, _ := strings.Cut(err.Error(), ": ")
+		ps.check(false, at, "%s", text)
 	}
 }
 
 func ignores(rules receipt.IDRules) bool {
-	return slices.ContainsFunc(rules, func(r receipt.IDRule) bool { return r.Name == "ignore" })
+	return slices.ContainsFunc(rules, func(r receipt.IDRule) bool { return r.Name == receipt.RuleIgnore })
 }
 
 func (p *problems) positive(path string, d time.Duration) {
