@@ -31,13 +31,13 @@ const (
 )
 
 // readBody chooses the body, takes its header off and decides its encoding. Notes on what was
-// tolerated go to r. scratch saves an allocation where the body is UTF-16.
-func readBody(d *Delivery, r *Receipt, scratch []byte) (body, fields) {
+// tolerated go to r.
+func readBody(d *Delivery, r *Receipt) (body, fields) {
 	b := chooseBody(d, r)
 	if d.ESMClass&esmClassUDHI != 0 {
 		b.takeHeaderOff(d.DataCoding, r)
 	}
-	return b, b.decide(d.DataCoding, r, scratch)
+	return b, b.decide(d.DataCoding, r)
 }
 
 // chooseBody takes short_message, or else message_payload (testdata/receipts/payload.jsonl).
@@ -111,9 +111,9 @@ func (b *body) beginsWithWideLabel() bool {
 // unless the first label is found earlier by the other reading: some SMSCs declare UCS-2 and send
 // ASCII, or the reverse (testdata/receipts/encoding.jsonl). That it is the first label, never a later
 // one, that decides keeps the quoted text from having a say.
-func (b *body) decide(dataCoding byte, r *Receipt, scratch []byte) fields {
+func (b *body) decide(dataCoding byte, r *Receipt) fields {
 	if dataCoding == dataCodingUCS2 {
-		return b.decideDeclaredWide(r, scratch)
+		return b.decideDeclaredWide(r)
 	}
 	f := scan(b.octets)
 	before := b.octets
@@ -125,7 +125,7 @@ func (b *body) decide(dataCoding byte, r *Receipt, scratch []byte) fields {
 		return f
 	}
 	other := *b
-	other.widen(scratch)
+	other.widen()
 	if first := firstLabel(other.view); first < 0 || f.first >= 0 && other.offset(first) >= b.offset(f.first) {
 		b.view = b.octets
 		return f
@@ -136,9 +136,9 @@ func (b *body) decide(dataCoding byte, r *Receipt, scratch []byte) fields {
 	return scan(b.view)
 }
 
-func (b *body) decideDeclaredWide(r *Receipt, scratch []byte) fields {
+func (b *body) decideDeclaredWide(r *Receipt) fields {
 	octets := *b
-	b.widen(scratch)
+	b.widen()
 	f := scan(b.view)
 	before := octets.octets
 	if f.first >= 0 {
@@ -155,7 +155,7 @@ func (b *body) decideDeclaredWide(r *Receipt, scratch []byte) fields {
 }
 
 // widen makes b's reading UTF-16: big-endian, unless a byte order mark says otherwise.
-func (b *body) widen(scratch []byte) {
+func (b *body) widen() {
 	b.wide = true
 	if len(b.octets) >= 2 {
 		switch mark := [2]byte(b.octets); mark {
@@ -165,7 +165,7 @@ func (b *body) widen(scratch []byte) {
 		}
 	}
 	b.octets = b.octets[:len(b.octets)&^1]
-	b.view = appendView(scratch[:0], b.octets, b.little)
+	b.view = appendView(make([]byte, 0, len(b.octets)/2), b.octets, b.little)
 }
 
 // noteWide notes what widen passed over in a body that began at base.

@@ -20,14 +20,13 @@ const (
 // as it came, TLVID, and the acknowledgements' and abort's ID. The raw values of TLVs stay with all
 // of them.
 func Decode(d Delivery, rules *Rules) Receipt {
-	var scratch [160]byte
 	var b body
 	var f fields
-	return decode(&d, rules, &b, &f, scratch[:])
+	return decode(&d, rules, &b, &f)
 }
 
 // decode also gives the body and where its fields are; both stay zero for a broken PDU.
-func decode(d *Delivery, rules *Rules, b *body, f *fields, scratch []byte) Receipt {
+func decode(d *Delivery, rules *Rules, b *body, f *fields) Receipt {
 	if rules == nil {
 		defaults := DefaultRules()
 		rules = &defaults
@@ -37,7 +36,7 @@ func decode(d *Delivery, rules *Rules, b *body, f *fields, scratch []byte) Recei
 		return r
 	}
 	stateTLV := r.readTLVs(d, rules)
-	*b, *f = readBody(d, &r, scratch)
+	*b, *f = readBody(d, &r)
 	r.readIDs(d, b, f)
 	r.readStates(b, f, rules)
 	r.Kind = r.classify(d.ESMClass&classMask, stateTLV, rules)

@@ -29,10 +29,9 @@ func TextSpans(d Delivery, rules *Rules) []Span {
 	if !d.readable() {
 		return appendSpan(nil, Span{TLV: InRaw, End: len(d.Raw)})
 	}
-	var scratch [160]byte
 	var b body
 	var f fields
-	r := decode(&d, rules, &b, &f, scratch[:])
+	r := decode(&d, rules, &b, &f)
 	text := b.in
 	switch {
 	case r.IsEvidence():
