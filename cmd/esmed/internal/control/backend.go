@@ -126,9 +126,9 @@ type Reporter interface {
 
 // HourTally is the report's counters of an hour and SMSC.
 type HourTally struct {
-	Hour  time.Time // UTC, truncated
-	SMSC  string
-	Tally statemachine.Tally
+	Hour time.Time // UTC, truncated
+	SMSC string
+	statemachine.Tally
 }
 
 // Verifier compares the store with its log.

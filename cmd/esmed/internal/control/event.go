@@ -1,6 +1,10 @@
 package control
 
-import "time"
+import (
+	"time"
+
+	"esmed/receipt"
+)
 
 // Event is one record of the log with the decisions it caused. What does not belong to its type is left
 // out.
@@ -46,24 +50,5 @@ type Decision struct {
 	Parser       string   `json:"parser"`
 }
 
-// Receipt is the reading of one delivered PDU: the keys of the corpus, and what the SMSC wrote beside
-// them. Dates are ISO 8601, with zone only where the SMSC's is configured, "" when there is none.
-type Receipt struct {
-	Kind             string   `json:"kind"`
-	ID               string   `json:"id"`
-	TextID           *string  `json:"text_id"`
-	TLVID            *string  `json:"tlv_id"`
-	RawStat          string   `json:"raw_stat"`
-	State            string   `json:"state"`
-	Err              string   `json:"err"`
-	SubmitDate       string   `json:"submit_date"`
-	DoneDate         string   `json:"done_date"`
-	Sub              string   `json:"sub"`
-	Dlvrd            string   `json:"dlvrd"`
-	Text             string   `json:"text"`
-	MessageState     *int     `json:"message_state" doc:"The TLV's octet, when it is a state"`
-	NetworkErrorCode *string  `json:"network_error_code" doc:"The TLV's octets, hex"`
-	SubmitDateRaw    string   `json:"submit_date_raw"`
-	DoneDateRaw      string   `json:"done_date_raw"`
-	Notes            []string `json:"notes" nullable:"false" doc:"Tolerant readings that were needed"`
-}
+// Receipt is the reading of one delivered PDU, with what the SMSC wrote beside it.
+type Receipt = receipt.View

@@ -10,7 +10,8 @@ import (
 type SMSC struct {
 	Name             string
 	Account          string
-	InterfaceVersion byte // below 0x34 no TLV may be sent
+	InterfaceVersion byte     // below 0x34 no TLV may be sent
+	OwnTLVs          []uint16 // tags that are set for every message there (client_ref_tlv and the like)
 
 	Source  receipt.Address // when a submission names none
 	DestTON byte            // of numbers in international form

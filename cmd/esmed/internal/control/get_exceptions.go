@@ -1,0 +1,191 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"esmed/statemachine"
+)
+
+func (a *API) routeExceptions(api huma.API) {
+	register(a, api, get("/v1/inbox", "inbox", "Receipts that belong to no message yet"), a.listInbox)
+	register(a, api, get("/v1/exceptions", "exceptions", "What a person has to decide"), a.listExceptions)
+	register(a, api, get("/v1/exceptions/{id}", "exception", "One exception"), a.getException)
+}
+
+type listInboxIn struct {
+	SMSC   string `query:"smsc"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	Cursor string `query:"cursor"`
+}
+
+func (a *API) listInbox(ctx context.Context, in *listInboxIn) (List[InboxRow], error) {
+	after, err := parseInboxCursor(in.Cursor)
+	if err != nil {
+		return List[InboxRow]{}, err
+	}
+	page, next, err := a.cfg.Inbox.Inbox(ctx, in.SMSC, after, in.Limit)
+	if err != nil {
+		return List[InboxRow]{}, err
+	}
+	return newList(page, inboxCursor(next), inboxRow), nil
+}
+
+type listExceptionsIn struct {
+	Status string `query:"status" enum:"open,resolved,dismissed,all" default:"open"`
+	Kind   string `query:"kind" enum:"conflict,ambiguous,address_mismatch,unmapped_state,undecodable,in_doubt,unmatched,no_message_id,duplicate_message_id"`
+	SMSC   string `query:"smsc"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	Cursor string `query:"cursor"`
+}
+
+// Exceptions come in two runs: those that are stored, then the inbox rows that wait for too long. A
+// cursor begins with the run it is in.
+const (
+	storedRun = "x"
+	inboxRun  = "i"
+)
+
+func (a *API) listExceptions(ctx context.Context, in *listExceptionsIn) (List[Exception], error) {
+	l := List[Exception]{Items: []Exception{}}
+	run, after, found := strings.Cut(in.Cursor, ":")
+	if in.Cursor == "" {
+		run = storedRun
+	} else if !found || run != storedRun && run != inboxRun {
+		return l, badQuery("cursor", "is none that a list gave")
+	}
+	if run == storedRun && in.Kind != string(statemachine.KindUnmatched) {
+		if err := a.storedExceptions(ctx, in, after, &l); err != nil || l.Next != "" {
+			return l, err
+		}
+	}
+	if !in.withUnmatched() {
+		return l, nil
+	}
+	if run == storedRun {
+		after = ""
+	}
+	return l, a.unmatchedExceptions(ctx, in, after, &l)
+}
+
+// withUnmatched reports whether inbox rows may be among what is asked for: they are open.
+func (in *listExceptionsIn) withUnmatched() bool {
+	open := in.Status == "open" || in.Status == "all"
+	return open && (in.Kind == "" || in.Kind == string(statemachine.KindUnmatched))
+}
+
+func (a *API) storedExceptions(ctx context.Context, in *listExceptionsIn, after string, l *List[Exception]) error {
+	f := ExceptionFilter{Kind: statemachine.ExceptionKind(in.Kind), Status: in.Status, SMSC: in.SMSC, After: after, Limit: in.Limit}
+	if in.Status == "all" {
+		f.Status = ""
+	}
+	page, next, err := a.cfg.Exceptions.Exceptions(ctx, f)
+	if err != nil {
+		return err
+	}
+	for _, x := range page {
+		l.Items = append(l.Items, exception(x))
+	}
+	switch {
+	case next != "":
+		l.Next = storedRun + ":" + next
+	case len(l.Items) == in.Limit && in.withUnmatched():
+		l.Next = inboxRun + ":"
+	}
+	return nil
+}
+
+// unmatchedExceptions fills up a page with inbox rows that wait for too long.
+func (a *API) unmatchedExceptions(ctx context.Context, in *listExceptionsIn, after string, l *List[Exception]) error {
+	key, err := parseInboxCursor(after)
+	if err != nil {
+		return err
+	}
+	old := a.cfg.Now().Add(-a.cfg.InboxOlderThan)
+	for {
+		page, next, err := a.cfg.Inbox.Inbox(ctx, in.SMSC, key, in.Limit-len(l.Items))
+		if err != nil {
+			return err
+		}
+		for _, e := range page {
+			if unmatched(e.Row, old) {
+				l.Items = append(l.Items, unmatchedException(e.Row))
+			}
+		}
+		if next == "" {
+			return nil
+		}
+		if key = next; len(l.Items) == in.Limit {
+			l.Next = inboxRun + ":" + inboxCursor(next)
+			return nil
+		}
+	}
+}
+
+// unmatched reports whether a row shows as an exception. Those that fit several messages, or one with
+// another address, have exceptions of their own.
+func unmatched(row *statemachine.InboxRow, old time.Time) bool {
+	return row.Why == statemachine.Unmatched && !row.ReceivedAt.After(old)
+}
+
+// unmatchedException shows a row as the exception that its waiting is. It has the row's id.
+func unmatchedException(row *statemachine.InboxRow) Exception {
+	records := row.Receptions
+	if len(records) > statemachine.MaxExceptionRecords {
+		records = records[:statemachine.MaxExceptionRecords]
+	}
+	reason := "no message has its id"
+	if row.WaitsFor != "" {
+		reason = "waits for the answer to a submit to the same destination"
+	}
+	return Exception{
+		ID: inboxID(row), Kind: string(statemachine.KindUnmatched), Status: "open",
+		SMSC: row.SMSC, Account: row.Account,
+		Records: append([]uint64{}, records...), Candidates: []Candidate{}, Count: uint64(len(row.Receptions)),
+		FirstAt: row.ReceivedAt.UTC(), LastAt: row.ReceivedAt.UTC(), Reason: reason,
+	}
+}
+
+type getExceptionIn struct {
+	ID string `path:"id"`
+}
+
+func (a *API) getException(ctx context.Context, in *getExceptionIn) (Exception, error) {
+	if seq, ok := strings.CutPrefix(in.ID, inboxRun); ok {
+		return a.findUnmatched(ctx, seq)
+	}
+	x, err := a.cfg.Exceptions.Exception(ctx, in.ID)
+	if err != nil {
+		return Exception{}, err
+	}
+	return exception(x), nil
+}
+
+// findUnmatched looks through the inbox for the row whose first reception is seq. The inbox is short, or
+// something is wrong that has to be looked at row by row anyway.
+func (a *API) findUnmatched(ctx context.Context, seq string) (Exception, error) {
+	first, err := strconv.ParseUint(seq, 10, 64)
+	if err != nil {
+		return Exception{}, fmt.Errorf("%w: %w", ErrNotFound, err)
+	}
+	var key statemachine.InboxKey
+	for {
+		page, next, err := a.cfg.Inbox.Inbox(ctx, "", key, MaxLimit)
+		if err != nil {
+			return Exception{}, err
+		}
+		for _, e := range page {
+			if len(e.Row.Receptions) > 0 && e.Row.Receptions[0] == first {
+				return unmatchedException(e.Row), nil
+			}
+		}
+		if key = next; key == "" {
+			return Exception{}, ErrNotFound
+		}
+	}
+}

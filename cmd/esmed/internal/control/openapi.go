@@ -1,0 +1,147 @@
+package control
+
+import (
+	"net/http"
+	"reflect"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// routeStreams registers the endpoints that read or write a stream, and the one that must be quick,
+// beside huma, and describes them.
+func (a *API) routeStreams(api huma.API) {
+	routes := []struct {
+		op      huma.Operation
+		handler http.HandlerFunc
+	}{
+		{a.describePost(api), a.postMessage},
+		{a.describeBatch(api), a.postBatch},
+		{a.describeEvents(api), a.getEvents},
+		{a.describeVerify(api), a.postVerify},
+	}
+	for i := range routes {
+		api.OpenAPI().AddOperation(&routes[i].op)
+		a.router.HandleFunc(routes[i].op.Method+" "+routes[i].op.Path, routes[i].handler)
+	}
+}
+
+func (a *API) describePost(api huma.API) huma.Operation {
+	message := schemaOf[Message](api)
+	return huma.Operation{
+		Method: http.MethodPost, Path: "/v1/messages", OperationID: "submit", Summary: "Submit a message",
+		Parameters: []*huma.Param{{
+			Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: huma.TypeString, MaxLength: ptr(maxLabel)},
+			Description: "A repeat of a key by the same owner is answered 200 with the first message",
+		}},
+		RequestBody: &huma.RequestBody{Required: true, Content: content(jsonType, schemaOf[Submission](api))},
+		Responses: map[string]*huma.Response{
+			"200": {Description: "A repeat: the first message", Content: content(jsonType, message)},
+			"202": {Description: "Accepted and on disk", Content: content(jsonType, message)},
+		},
+	}
+}
+
+func (a *API) describeBatch(api huma.API) huma.Operation {
+	return huma.Operation{
+		Method: http.MethodPost, Path: "/v1/messages/batch", OperationID: "batch", Summary: "Submit a stream of messages",
+		Description: "A submission a line; a result a line, in the same order, while lines still come.",
+		RequestBody: &huma.RequestBody{Required: true, Content: content(ndjsonType, schemaOf[Submission](api))},
+		Responses:   map[string]*huma.Response{"200": {Description: "Results", Content: content(ndjsonType, schemaOf[BatchResult](api))}},
+	}
+}
+
+func (a *API) describeEvents(api huma.API) huma.Operation {
+	query := func(name, description string, s *huma.Schema) *huma.Param {
+		return &huma.Param{Name: name, In: "query", Description: description, Schema: s}
+	}
+	events := content(ndjsonType, schemaOf[Event](api))
+	events[sseType] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+	return huma.Operation{
+		Method: http.MethodGet, Path: "/v1/events", OperationID: "events", Summary: "Records in log order with the decisions they caused",
+		Parameters: []*huma.Param{
+			query("after", "A cursor: seq, or seq.n of a decision", &huma.Schema{Type: huma.TypeString, Pattern: `^[0-9]+(\.[0-9]+)?$`}),
+			query("follow", "Go on at the end of the log", &huma.Schema{Type: huma.TypeBoolean}),
+			query("only", "Records that moved a message", &huma.Schema{Type: huma.TypeString, Enum: []any{"changes"}}),
+		},
+		Responses: map[string]*huma.Response{"200": {Description: "Events, a line each, or server-sent events", Content: events}},
+	}
+}
+
+func (a *API) describeVerify(api huma.API) huma.Operation {
+	return huma.Operation{
+		Method: http.MethodPost, Path: "/v1/verify", OperationID: "verify", Summary: "Compare the store with its log",
+		Responses: map[string]*huma.Response{"200": {Description: "Progress, then the result", Content: content(ndjsonType, schemaOf[VerifyLine](api))}},
+	}
+}
+
+func schemaOf[T any](api huma.API) *huma.Schema {
+	return api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, "")
+}
+
+func content(mediaType string, s *huma.Schema) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{mediaType: {Schema: s}}
+}
+
+// documentProblems gives every operation our problem document in place of huma's, and the ways to be
+// known.
+func documentProblems(doc *huma.OpenAPI) {
+	schemas := doc.Components.Schemas
+	problem := &huma.Response{
+		Description: "What went wrong",
+		Content:     content(problemType, schemas.Schema(reflect.TypeFor[Problem](), true, "")),
+	}
+	for _, item := range doc.Paths {
+		for _, op := range []*huma.Operation{item.Get, item.Post, item.Delete} {
+			if op == nil {
+				continue
+			}
+			for code := range op.Responses {
+				if status, err := strconv.Atoi(code); err != nil || status >= http.StatusBadRequest {
+					delete(op.Responses, code)
+				}
+			}
+			op.Responses["default"] = problem
+		}
+	}
+	delete(schemas.Map(), "ErrorModel")
+	delete(schemas.Map(), "ErrorDetail")
+	doc.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {
+		Type: "http", Scheme: "bearer", Description: "On TCP; on the Unix socket its mode says who may connect",
+	}}
+	doc.Security = []map[string][]string{{"token": {}}, {}}
+}
+
+// TransformSchema says what of a message may be null.
+func (Message) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return nullable(s, "acceptance", "receipt", "verification")
+}
+
+// TransformSchema says what of an exception may be null.
+func (Exception) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return nullable(s, "resolution")
+}
+
+// TransformSchema says what of a result may be null.
+func (VerifyResult) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return nullable(s, "difference")
+}
+
+// TransformSchema says what registered_delivery may be.
+func (Submission) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	s.Properties["registered_delivery"] = &huma.Schema{AnyOf: []*huma.Schema{
+		{Type: huma.TypeString, Enum: []any{"final", "failure", "none"}},
+		{Type: huma.TypeInteger, Minimum: ptr(0.0), Maximum: ptr(255.0)},
+	}}
+	return s
+}
+
+// nullable lets properties that are objects be null, which huma cannot say of a reference.
+func nullable(s *huma.Schema, names ...string) *huma.Schema {
+	for _, name := range names {
+		s.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{s.Properties[name], {Type: "null"}}}
+	}
+	return s
+}
+
+func ptr[T any](v T) *T { return &v }

@@ -1,0 +1,207 @@
+package control
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"esmed/statemachine"
+)
+
+// batchAhead is how many lines may have been read whose results are not written yet. It lets a few group
+// commits fill up, and bounds the memory of a batch whose results nobody reads.
+const batchAhead = 4096
+
+// batch is one POST /v1/messages/batch: a reader of lines that posts them, and a writer of results in
+// the order of the lines.
+type batch struct {
+	api     *API
+	caller  Caller
+	in      *bufio.Reader
+	control *http.ResponseController
+	out     *stream
+	lines   chan *batchLine
+}
+
+// batchLine is a line that was read. Its result is sent once, without blocking.
+type batchLine struct {
+	number int
+	result chan BatchResult
+}
+
+// postBatch takes messages line by line and answers each, while lines still come. It ends with the
+// input, or with a 503 in place of a result when the daemon stops: what follows was not read.
+func (a *API) postBatch(w http.ResponseWriter, r *http.Request) {
+	if p := a.batchRefusal(r); p != nil {
+		writeProblem(w, p)
+		return
+	}
+	b := &batch{
+		api: a, caller: callerOf(r.Context()),
+		in:      bufio.NewReaderSize(r.Body, maxSubmission),
+		control: http.NewResponseController(w),
+		lines:   make(chan *batchLine, batchAhead),
+	}
+	if err := b.control.EnableFullDuplex(); err != nil {
+		writeProblem(w, a.problemOf("batch", err))
+		return
+	}
+	var err error
+	if b.out, err = newStream(w, ndjsonType); err != nil {
+		return
+	}
+	g, ctx := errgroup.WithContext(r.Context())
+	g.Go(func() error { return b.read(ctx) })
+	g.Go(func() error {
+		err := b.write(ctx)
+		if err != nil { // nobody takes results: the reader must not wait for lines
+			_ = b.control.SetReadDeadline(time.Unix(1, 0))
+		}
+		return err
+	})
+	if err := g.Wait(); err != nil && r.Context().Err() == nil && !errors.Is(err, errReaderGone) {
+		a.cfg.Fault("batch", err)
+	}
+}
+
+// batchRefusal refuses the whole of a batch.
+func (a *API) batchRefusal(r *http.Request) *Problem {
+	if p := a.taking(); p != nil {
+		return p
+	}
+	if r.Header.Get("Idempotency-Key") != "" {
+		return newProblem(http.StatusUnprocessableEntity, "an Idempotency-Key names one message", "give each line a ref")
+	}
+	return knownQuery(r.URL.Query())
+}
+
+var errReaderGone = errors.New("nobody reads the results")
+
+// read posts lines until the input ends or submits are refused.
+func (b *batch) read(ctx context.Context) error {
+	defer close(b.lines)
+	for n := 1; ; n++ {
+		if err := b.control.SetReadDeadline(time.Time{}); err != nil {
+			return err
+		}
+		line, err := readLine(b.in)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return nil // the client is gone; what it sent is answered if it can be
+		}
+		if len(line) == 0 && err == nil {
+			continue
+		}
+		l := &batchLine{number: n, result: make(chan BatchResult, 1)}
+		select {
+		case b.lines <- l:
+		case <-ctx.Done():
+			return nil
+		}
+		if !b.post(ctx, l, line, err) {
+			return nil
+		}
+	}
+}
+
+// post hands a line on and reports whether further lines are taken.
+func (b *batch) post(ctx context.Context, l *batchLine, line []byte, tooLongErr error) bool {
+	if tooLongErr != nil {
+		l.refuse(tooLong())
+		return true
+	}
+	if p := b.api.taking(); p != nil {
+		l.refuse(p)
+		return false
+	}
+	m, p := b.api.submit.read(line, b.caller, "")
+	if p != nil {
+		l.refuse(p)
+		return true
+	}
+	err := b.api.cfg.Submit.AcceptPost(ctx, m, func(accepted Accepted, err error) {
+		if err != nil {
+			l.refuse(b.api.problemOf("batch", err))
+			return
+		}
+		r := BatchResult{Line: l.number, ID: string(accepted.Message), Existing: accepted.Existing}
+		if !accepted.Existing {
+			r.State = statemachine.Queued.String()
+		}
+		l.result <- r
+	})
+	if err != nil {
+		l.refuse(b.api.problemOf("batch", err))
+	}
+	return ctx.Err() == nil
+}
+
+func (l *batchLine) refuse(p *Problem) { l.result <- BatchResult{Line: l.number, Error: p} }
+
+// write answers lines in their order. What is ready goes out together.
+func (b *batch) write(ctx context.Context) error {
+	for {
+		var l *batchLine
+		select {
+		case l = <-b.lines:
+		default:
+			if b.out.flush() != nil {
+				return errReaderGone
+			}
+			l = <-b.lines
+		}
+		if l == nil {
+			return nil
+		}
+		if err := b.answer(ctx, l); err != nil {
+			return err
+		}
+	}
+}
+
+func (b *batch) answer(ctx context.Context, l *batchLine) error {
+	var r BatchResult
+	select {
+	case r = <-l.result:
+	default:
+		if b.out.flush() != nil {
+			return errReaderGone
+		}
+		select {
+		case r = <-l.result:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if b.out.send(r) != nil {
+		return errReaderGone
+	}
+	return nil
+}
+
+// readLine reads a line without its end and blanks; io.EOF after the last one. A line that does not fit
+// the buffer is read past: bufio.ErrBufferFull.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	line, err := r.ReadSlice('\n')
+	if err == io.EOF && len(line) > 0 {
+		err = nil
+	}
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return bytes.TrimSpace(line), err
+	}
+	for errors.Is(err, bufio.ErrBufferFull) {
+		_, err = r.ReadSlice('\n')
+	}
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	return nil, bufio.ErrBufferFull
+}

@@ -1,0 +1,82 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+)
+
+// ErrInUse says that another process listens on the socket.
+var ErrInUse = errors.New("another process listens on the socket")
+
+// socketMode lets the owner and the group connect.
+const socketMode = 0o660
+
+// unixSocket is a listener whose file goes with it.
+type unixSocket struct{ *net.UnixListener }
+
+// listenUnix listens on a Unix socket. A socket that nobody answers on is what a process left that
+// ended without notice, and is replaced; anything else that is there is not touched.
+func listenUnix(path string) (*unixSocket, error) {
+	if err := removeStale(path); err != nil {
+		return nil, err
+	}
+	mask := syscall.Umask(0o777 &^ socketMode) // nobody may connect before the mode is set
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	syscall.Umask(mask)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, socketMode); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return &unixSocket{l}, nil
+}
+
+// removeStale removes a socket that nobody answers on.
+func removeStale(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.Mode().Type() != os.ModeSocket {
+		return fmt.Errorf("%s is there and is no socket", path)
+	}
+	conn, err := net.Dial("unix", path)
+	if err == nil {
+		_ = conn.Close()
+		return fmt.Errorf("%s: %w", path, ErrInUse)
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		return err
+	}
+	return os.Remove(path)
+}
+
+// peerUID is the user at the other end of a Unix socket's connection (SO_PEERCRED).
+func peerUID(c net.Conn) (uint32, error) {
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return 0, fmt.Errorf("%T has no credentials", c)
+	}
+	raw, err := u.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var cred *syscall.Ucred
+	var credErr error
+	if err := raw.Control(func(fd uintptr) {
+		cred, credErr = syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+	}); err != nil {
+		return 0, err
+	}
+	if credErr != nil {
+		return 0, credErr
+	}
+	return cred.Uid, nil
+}

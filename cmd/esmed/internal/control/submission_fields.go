@@ -1,0 +1,170 @@
+package control
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// The fields of a submission, in the order in which they are judged and hashed.
+const (
+	fieldSMSC = iota
+	fieldTo
+	fieldFrom
+	fieldText
+	fieldRef
+	fieldSource
+	fieldDest
+	fieldValidity
+	fieldSchedule
+	fieldRegisteredDelivery
+	fieldAlphabet
+	fieldDataCoding
+	fieldDataHex
+	fieldUDHHex
+	fieldServiceType
+	fieldProtocolID
+	fieldPriority
+	fieldReplace
+	fieldTLVs
+	fieldInDoubt
+	fieldCallbackURL
+	fieldCount
+)
+
+var fieldNames = []string{
+	"smsc", "to", "from", "text", "ref", "source", "dest", "validity", "schedule_delivery_time",
+	"registered_delivery", "alphabet", "data_coding", "data_hex", "udh_hex", "service_type", "protocol_id",
+	"priority_flag", "replace_if_present_flag", "tlvs", "in_doubt", "callback_url",
+}
+
+// value is a member as it came; nil raw = absent, which null is too.
+type value struct {
+	raw []byte
+	str string // when it is a string
+}
+
+// fields reads members by their names and notes what is wrong with them under their path.
+type fields struct {
+	names    []string
+	values   []value
+	path     string // prefix of the names in problems: "tlvs[0]."
+	problems *[]FieldProblem
+}
+
+// readFields takes an object apart.
+func readFields(object []byte, path string, names []string, problems *[]FieldProblem) *fields {
+	f := &fields{names: names, values: make([]value, len(names)), path: path, problems: problems}
+	for name, raw := range members(object) {
+		i := slices.Index(names, name)
+		switch {
+		case i < 0:
+			f.note(name, "is unknown; names are in lower case")
+		case f.values[i].raw != nil:
+			f.note(name, "is there twice")
+		case string(raw) != "null":
+			f.values[i] = f.value(i, raw)
+		}
+	}
+	return f
+}
+
+func (f *fields) value(i int, raw []byte) value {
+	v := value{raw: raw}
+	if raw[0] == '"' {
+		var ok bool
+		if v.str, ok = unquote(raw); !ok {
+			f.note(f.names[i], "has half of a surrogate pair")
+		}
+	}
+	return v
+}
+
+func (f *fields) note(name, format string, args ...any) {
+	*f.problems = append(*f.problems, FieldProblem{Path: f.path + name, Message: fmt.Sprintf(format, args...)})
+}
+
+func (f *fields) wrong(i int, format string, args ...any) { f.note(f.names[i], format, args...) }
+
+func (f *fields) has(i int) bool { return f.values[i].raw != nil }
+
+// text is "" when the field is absent or no string.
+func (f *fields) text(i int) string {
+	if v := f.values[i]; v.raw == nil || v.raw[0] == '"' {
+		return v.str
+	}
+	f.wrong(i, "must be a string")
+	return ""
+}
+
+// octet reads a whole number from 0 to max; 0 when it is absent.
+func (f *fields) number(i, max int) int {
+	v := f.values[i]
+	if v.raw == nil {
+		return 0
+	}
+	n, err := strconv.ParseUint(string(v.raw), 10, 31)
+	if err != nil || int(n) > max {
+		f.wrong(i, "must be a whole number from 0 to %d", max)
+		return 0
+	}
+	return int(n)
+}
+
+// octets reads hex; nil when it is absent.
+func (f *fields) octets(i int) []byte {
+	b, err := hex.DecodeString(f.text(i))
+	if err != nil {
+		f.wrong(i, "must be hex, two digits an octet")
+		return nil
+	}
+	return b
+}
+
+// oneOf reads one of some words; "" when it is absent.
+func (f *fields) oneOf(i int, words ...string) string {
+	s := f.text(i)
+	if s == "" || slices.Contains(words, s) {
+		return s
+	}
+	f.wrong(i, "must be one of %v", words)
+	return ""
+}
+
+// hash is that of the request whatever the order of its fields, their blanks and escapes.
+func (f *fields) hash() []byte {
+	b := make([]byte, 0, 256)
+	for i, v := range f.values {
+		if v.raw == nil {
+			continue
+		}
+		canonical := v.raw
+		switch v.raw[0] {
+		case '"':
+			canonical = []byte(v.str)
+		case '{', '[':
+			canonical = canonicalJSON(v.raw)
+		}
+		b = append(b, byte(i), v.raw[0])
+		b = strconv.AppendInt(b, int64(len(canonical)), 10)
+		b = append(append(b, ':'), canonical...)
+	}
+	sum := sha256.Sum256(b)
+	return sum[:]
+}
+
+// canonicalJSON sorts names and takes blanks out.
+func canonicalJSON(raw []byte) []byte {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return raw
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return raw
+	}
+	return b
+}

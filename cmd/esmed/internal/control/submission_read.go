@@ -1,0 +1,182 @@
+package control
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"esmed/statemachine"
+)
+
+// reader makes accepted messages of submissions: of the body of POST /v1/messages and of the lines of a
+// batch alike.
+type reader struct {
+	smscs    map[string]*SMSC
+	def      string // name of the SMSC of submissions that name none; "" = they are refused
+	prefixes []string
+	now      func() time.Time
+}
+
+func newReader(cfg Config) *reader {
+	rd := &reader{smscs: make(map[string]*SMSC, len(cfg.SMSCs)), def: cfg.DefaultSMSC, prefixes: cfg.CallbackPrefixes, now: cfg.Now}
+	for i := range cfg.SMSCs {
+		rd.smscs[cfg.SMSCs[i].Name] = &cfg.SMSCs[i]
+	}
+	if rd.def == "" && len(cfg.SMSCs) == 1 {
+		rd.def = cfg.SMSCs[0].Name
+	}
+	return rd
+}
+
+// submission is one being read.
+type submission struct {
+	*fields
+	reader *reader
+	smsc   *SMSC
+	now    time.Time
+	m      *statemachine.MessageAccepted
+}
+
+// read makes a message of a submission, with an id of its own. The Problem lists all that is wrong.
+func (rd *reader) read(body []byte, from Caller, idempotencyKey string) (*statemachine.MessageAccepted, *Problem) {
+	if err := checkJSON(body); err != nil {
+		return nil, newProblem(http.StatusBadRequest, "the submission "+err.Error(), "")
+	}
+	var problems []FieldProblem
+	s := &submission{
+		fields: readFields(body, "", fieldNames, &problems), reader: rd, now: rd.now(),
+		m: &statemachine.MessageAccepted{Owner: from.Owner, IdempotencyKey: idempotencyKey},
+	}
+	s.read()
+	if len(problems) > 0 {
+		p := newProblem(http.StatusUnprocessableEntity, "the submission is not valid", "")
+		p.Errors = problems
+		return nil, p
+	}
+	s.m.Message = statemachine.ID(ulid.Make().String())
+	s.m.RequestHash = s.hash()
+	return s.m, nil
+}
+
+func (s *submission) read() {
+	if s.smsc = s.chooseSMSC(); s.smsc == nil {
+		return // nothing else can be judged without it
+	}
+	s.m.SMSC, s.m.Account = s.smsc.Name, s.smsc.Account
+	s.readDestination()
+	s.readSource()
+	s.readBody()
+	s.readTimes()
+	s.readTLVs()
+	s.m.RegisteredDelivery = s.registeredDelivery()
+	s.m.Ref = s.label(fieldRef)
+	s.m.ServiceType = s.serviceType()
+	s.m.ProtocolID = byte(s.number(fieldProtocolID, 0xFF))
+	s.m.Priority = byte(s.number(fieldPriority, 3))
+	s.m.ReplaceIfPresent = byte(s.number(fieldReplace, 1))
+	s.m.InDoubt = s.oneOf(fieldInDoubt, "hold", "resend")
+	s.m.CallbackURL = s.callbackURL()
+}
+
+func (s *submission) chooseSMSC() *SMSC {
+	name := s.text(fieldSMSC)
+	if name == "" {
+		name = s.reader.def
+	}
+	if name == "" {
+		s.wrong(fieldSMSC, "must be given: there are several and no default_smsc is configured")
+		return nil
+	}
+	smsc, ok := s.reader.smscs[name]
+	if !ok {
+		s.wrong(fieldSMSC, "is not configured")
+	}
+	return smsc
+}
+
+// maxLabel is the longest ref and Idempotency-Key, in octets.
+const maxLabel = 255
+
+// label reads a word of the application's own.
+func (s *submission) label(i int) string {
+	label := s.text(i)
+	if message := checkLabel(label); message != "" {
+		s.wrong(i, "%s", message)
+	}
+	return label
+}
+
+// checkLabel says what is wrong with a label; "" if nothing is.
+func checkLabel(label string) string {
+	if len(label) > maxLabel {
+		return "is longer than 255 octets"
+	}
+	if strings.ContainsFunc(label, func(r rune) bool { return r < ' ' || r == 0x7F }) {
+		return "has control characters"
+	}
+	return ""
+}
+
+// Octets of registered_delivery (SMPP v3.4 §5.2.17).
+const (
+	receiptBits    = 0x03
+	receiptFinal   = 0x01
+	receiptFailure = 0x02
+)
+
+// registeredDelivery is the octet. The words leave the SMSC's other bits as they are configured.
+func (s *submission) registeredDelivery() byte {
+	v := s.values[fieldRegisteredDelivery]
+	if v.raw != nil && v.raw[0] != '"' {
+		return byte(s.number(fieldRegisteredDelivery, 0xFF))
+	}
+	others := s.smsc.RegisteredDelivery &^ receiptBits
+	switch v.str {
+	case "final":
+		return others | receiptFinal
+	case "failure":
+		return others | receiptFailure
+	case "none":
+		return 0
+	}
+	if v.raw != nil {
+		s.wrong(fieldRegisteredDelivery, "must be final, failure, none or the octet")
+	}
+	return s.smsc.RegisteredDelivery
+}
+
+// maxServiceType is the length of service_type (SMPP v3.4 §5.2.11).
+const maxServiceType = 5
+
+func (s *submission) serviceType() string {
+	t := s.text(fieldServiceType)
+	if len(t) > maxServiceType || !printable(t) {
+		s.wrong(fieldServiceType, "must be 5 printable characters at most")
+	}
+	return t
+}
+
+// callbackURL takes what begins with a configured prefix, where that ends at the end of one of the URL's
+// pieces: a prefix https://a.example is no leave to call https://a.example.org.
+func (s *submission) callbackURL() string {
+	given := s.text(fieldCallbackURL)
+	if given == "" {
+		return ""
+	}
+	u, err := url.Parse(given)
+	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
+		s.wrong(fieldCallbackURL, "must be an http or https URL without user")
+		return ""
+	}
+	for _, prefix := range s.reader.prefixes {
+		rest, ok := strings.CutPrefix(given, prefix)
+		if ok && (rest == "" || strings.HasSuffix(prefix, "/") || strings.ContainsRune("/?#", rune(rest[0]))) {
+			return given
+		}
+	}
+	s.wrong(fieldCallbackURL, "begins with none of api.callback_prefixes")
+	return ""
+}
