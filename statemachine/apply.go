@@ -163,7 +163,9 @@ func (s *step) settle(m *Message, p *Part, basis Basis, seq uint64, ended DoubtE
 	if p.Queued() && (p.arrived() || p.Reported.Final || m.failed()) {
 		s.dequeue(m, p)
 	}
-	p.settle(basis, seq)
+	if p.settle(basis, seq); p.State == Failed && from != Failed && basis == BasisNone {
+		p.failWith(m)
+	}
 	switch {
 	case p.State == InDoubt && from != InDoubt && !p.arrived():
 		return s.raise(matter{
@@ -187,7 +189,7 @@ func (s *step) failQueued(m *Message, failed *Part) error {
 		}
 		p := s.part(m, i+1)
 		from := p.State
-		if err := s.settle(m, p, failed.Basis, s.rec.Seq, ""); err != nil {
+		if err := s.settle(m, p, BasisNone, s.rec.Seq, ""); err != nil {
 			return err
 		}
 		s.concluded(m, p, 0, from, "another part of the message failed")

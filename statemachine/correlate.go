@@ -75,9 +75,9 @@ func (s *step) correlate(e *evidence) (finding, error) {
 			return f, nil
 		}
 	}
-	if f.waitsFor, err = s.mustWait(e, left); err != nil || f.waitsFor != "" {
-		f.why = "fits only closed parts, and a submit to the same destination is unanswered"
-		return f, err
+	if dest, err := s.mustWait(e, left); err != nil || dest != "" {
+		const why = "fits only closed parts, and a submit to the same destination is unanswered"
+		return finding{correlation: Unmatched, count: f.count, waitsFor: dest, why: why}, err
 	}
 	if len(left) == 1 {
 		f.correlation = Matched
@@ -106,7 +106,8 @@ func (f *finding) refuse(e *evidence) bool {
 }
 
 // mustWait gives the destination whose unanswered submit the evidence has to wait for: an id may be
-// recycled, and the receipt before its response.
+// recycled, and the receipt before its response. A submit that left after the receipt came is not its
+// owner.
 func (s *step) mustWait(e *evidence, left []candidate) (string, error) {
 	for i := range left {
 		c := &left[i]
@@ -116,9 +117,12 @@ func (s *step) mustWait(e *evidence, left []candidate) (string, error) {
 	}
 	for i := range left {
 		dest := left[i].m.destination()
-		n, err := s.unanswered(e.account, dest)
-		if err != nil || n > 0 {
-			return dest, err
+		oldest, err := s.oldestUnanswered(e.account, dest)
+		if err != nil {
+			return "", err
+		}
+		if oldest != 0 && oldest < e.seq {
+			return dest, nil
 		}
 	}
 	return "", nil

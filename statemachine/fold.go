@@ -25,7 +25,7 @@ func (m *Message) Deciding() *Part {
 				open = p
 			}
 		case m.bears(p):
-			if closed == nil || closedOrder[p.State] < closedOrder[closed.State] {
+			if closed == nil || closedOrder[p.State] < closedOrder[closed.State] || p.failedBefore(closed) {
 				closed = p
 			}
 		}
@@ -34,6 +34,23 @@ func (m *Message) Deciding() *Part {
 		return open
 	}
 	return closed
+}
+
+// failedBefore prefers, of two parts that failed, the one that failed by itself.
+func (p *Part) failedBefore(q *Part) bool {
+	return p.State == Failed && q.State == Failed && p.failedItself() && !q.failedItself()
+}
+
+func (p *Part) failedItself() bool {
+	if p.Basis == BasisExpiry {
+		return true
+	}
+	for i := range p.Attempts {
+		if p.Attempts[i].AnswerSeq == p.BasisSeq {
+			return true
+		}
+	}
+	return false
 }
 
 // bears reports whether a closed part has a say in the outcome. Where some parts asked for a receipt

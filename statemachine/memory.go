@@ -25,7 +25,7 @@ type Memory struct {
 	rulesSeq   uint64
 	rules      *Rules
 	index      map[indexKey][]AttemptRef
-	unanswered map[destKey]int
+	unanswered map[destKey][]AttemptRef
 	inbound    map[inboundKey]InboundChange
 }
 
@@ -58,7 +58,7 @@ func NewMemory(f Fold) *Memory {
 		Queue:      map[QueueEntry]bool{},
 		Tallies:    map[TallyKey]Tally{},
 		index:      map[indexKey][]AttemptRef{},
-		unanswered: map[destKey]int{},
+		unanswered: map[destKey][]AttemptRef{},
 		inbound:    map[inboundKey]InboundChange{},
 	}
 }
@@ -100,11 +100,12 @@ func (m *Memory) put(eff Effects) {
 		m.Exceptions[x.ID] = x
 	}
 	for _, c := range eff.Unanswered {
+		key := destKey{c.Account, c.Dest}
 		if c.Remove {
-			m.unanswered[destKey{c.Account, c.Dest}]--
+			m.unanswered[key] = slices.DeleteFunc(m.unanswered[key], func(r AttemptRef) bool { return r == c.Ref })
 			continue
 		}
-		m.unanswered[destKey{c.Account, c.Dest}]++
+		m.unanswered[key] = append(m.unanswered[key], c.Ref)
 	}
 	for _, c := range eff.Queue {
 		if c.Remove {
@@ -142,7 +143,7 @@ func (m *Memory) Held(account string, key receipt.Key) ([]*InboxRow, error) {
 func (m *Memory) InboxRow(key InboxKey) (*InboxRow, error) { return m.Inbox[key], nil }
 
 // Unanswered implements View.
-func (m *Memory) Unanswered(account, dest string) (int, error) {
+func (m *Memory) Unanswered(account, dest string) ([]AttemptRef, error) {
 	return m.unanswered[destKey{account, dest}], nil
 }
 

@@ -73,19 +73,28 @@ func (s *step) index(account string, keys []receipt.Key, ref AttemptRef) {
 	}
 }
 
-// unanswered says how many attempts to a destination have no answer now.
-func (s *step) unanswered(account, dest string) (int, error) {
-	n, err := s.view.Unanswered(account, dest)
-	for i := range s.eff.Unanswered {
-		switch c := &s.eff.Unanswered[i]; {
-		case c.Account != account || c.Dest != dest:
-		case c.Remove:
-			n--
-		default:
-			n++
+// oldestUnanswered is the sent record of the first attempt to a destination that has no answer now; 0
+// when all have one.
+func (s *step) oldestUnanswered(account, dest string) (uint64, error) {
+	refs, err := s.view.Unanswered(account, dest)
+	if err != nil {
+		return 0, err
+	}
+	var oldest uint64
+	for _, ref := range refs {
+		m, err := s.message(ref.Message)
+		if err != nil {
+			return 0, err
+		}
+		if m == nil || m.Part(ref.Part) == nil {
+			continue
+		}
+		a := m.Part(ref.Part).attempt(ref.Attempt)
+		if a != nil && a.Outcome == Unanswered && (oldest == 0 || a.Seq < oldest) {
+			oldest = a.Seq
 		}
 	}
-	return n, err
+	return oldest, nil
 }
 
 func (s *step) changeUnanswered(m *Message, ref AttemptRef, remove bool) {

@@ -122,6 +122,16 @@ func (p *Part) settle(basis Basis, seq uint64) {
 	}
 }
 
+// failWith notes that the part failed because another part of its message did.
+func (p *Part) failWith(m *Message) {
+	for i := range m.Parts {
+		if other := &m.Parts[i]; other != p && other.State == Failed {
+			p.Basis, p.BasisSeq = other.Basis, other.BasisSeq
+			return
+		}
+	}
+}
+
 // mayRetry reports whether sending the part once more makes sense: nobody has it for certain, no attempt
 // is on its way, and nothing more was concluded.
 func (p *Part) mayRetry() bool {

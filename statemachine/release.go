@@ -29,18 +29,27 @@ func (s *step) wakeKeys(account string, keys []receipt.Key) error {
 	return nil
 }
 
-// wakeDestination has the rows judged again that waited until no submit to the message's destination is
-// unanswered, if none is any more.
+// wakeDestination has the rows judged again that waited for the answer of a submit to the message's
+// destination, as far as they wait for no other.
 func (s *step) wakeDestination(m *Message) error {
 	dest := m.destination()
 	rows, err := s.view.HeldFor(m.Account, dest)
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	if n, err := s.unanswered(m.Account, dest); err != nil || n > 0 {
+	oldest, err := s.oldestUnanswered(m.Account, dest)
+	if err != nil {
 		return err
 	}
-	return s.wake(rows...)
+	for _, row := range rows {
+		if oldest != 0 && oldest < row.Receptions[0] {
+			continue
+		}
+		if err := s.wake(row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // wake adds rows to those that are judged again at the end of the step.

@@ -26,8 +26,9 @@ type View interface {
 	Held(account string, key receipt.Key) ([]*InboxRow, error)
 	// InboxRow is nil when there is none.
 	InboxRow(InboxKey) (*InboxRow, error)
-	// Unanswered says how many attempts to that destination are unanswered (SUBMITTING).
-	Unanswered(account, dest string) (int, error)
+	// Unanswered are the attempts to that destination that have no answer, in any order: those that
+	// UnansweredChange added under it and did not remove.
+	Unanswered(account, dest string) ([]AttemptRef, error)
 	// HeldFor are the rows that wait until no submit to that destination is unanswered.
 	HeldFor(account, dest string) ([]*InboxRow, error)
 	// OpenException finds the open one of a kind and group; nil when there is none.
