@@ -57,11 +57,19 @@ func New(cfg Config) (*API, error) {
 	}
 	a := &API{
 		cfg:    cfg,
-		submit: newReader(cfg),
 		render: renderer{statusName: cfg.StatusName, reception: cfg.Reception},
 		ended:  make(chan struct{}),
 	}
+	a.submit.Store(newReader(cfg))
 	return a, a.route()
+}
+
+// SetSMSCs changes the SMSCs that messages may be submitted to, as Config.SMSCs and DefaultSMSC say at
+// first. Submissions that are being read are not touched.
+func (a *API) SetSMSCs(smscs []SMSC, defaultSMSC string) {
+	cfg := a.cfg
+	cfg.SMSCs, cfg.DefaultSMSC = smscs, defaultSMSC
+	a.submit.Store(newReader(cfg))
 }
 
 func (c Config) validate() error {

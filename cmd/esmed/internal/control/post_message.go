@@ -58,7 +58,7 @@ func (a *API) readPost(w http.ResponseWriter, r *http.Request) (*statemachine.Me
 		}
 		return nil, newProblem(http.StatusBadRequest, "the body cannot be read", "")
 	}
-	return a.submit.read(body, callerOf(r.Context()), key)
+	return a.submit.Load().read(body, callerOf(r.Context()), key)
 }
 
 func tooLong() *Problem {
