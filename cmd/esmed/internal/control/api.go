@@ -36,7 +36,7 @@ type Config struct {
 type API struct {
 	cfg    Config
 	router *router
-	submit *reader
+	submit atomic.Pointer[reader]
 	render renderer
 
 	refused atomic.Int64  // Retry-After of refused submits, ns; 0 = they are taken
