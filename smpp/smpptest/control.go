@@ -64,7 +64,8 @@ func (s *Server) Silence() {
 
 var errNoLink = errors.New("smpptest: no connection is open")
 
-// WriteRaw writes octets as they are on the newest connection, whatever they are.
+// WriteRaw writes octets as they are on the newest connection, whatever they are. The truth has a line
+// for each whole PDU among them and one for the rest; it takes no notice of what answers them.
 func (s *Server) WriteRaw(octets []byte) (err error) {
 	s.turn(func(now time.Time) {
 		if len(s.links) == 0 {
@@ -73,7 +74,22 @@ func (s *Server) WriteRaw(octets []byte) (err error) {
 		}
 		c := s.links[len(s.links)-1]
 		c.out = append(c.out, octets...)
-		s.truth.add(Line{Type: LineDelivery, At: now, Kind: Raw, Conn: c.number, Length: len(octets), Sum: sum(octets), Sends: 1})
+		for rest := octets; len(rest) > 0; {
+			pdu := wholePDU(rest)
+			rest = rest[len(pdu):]
+			s.truth.add(Line{Type: LineDelivery, At: now, Kind: Raw, Conn: c.number, Length: len(pdu), Sum: sum(pdu), Sends: 1})
+		}
 	})
 	return err
+}
+
+// wholePDU is the PDU at the front of b, or all of b if there is none.
+func wholePDU(b []byte) []byte {
+	if len(b) < headerLen {
+		return b
+	}
+	if n := readHeader(b).length; n >= headerLen && n <= uint32(len(b)) {
+		return b[:n]
+	}
+	return b
 }
