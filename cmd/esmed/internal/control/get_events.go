@@ -131,21 +131,18 @@ func (f *feed) sendEvent(e Event) error {
 	if !f.sse {
 		return f.out.send(e)
 	}
-	if _, err := fmt.Fprintf(f.out.w, "id: %d\nevent: %s\ndata: ", e.Seq, e.Type); err != nil {
+	if _, err := fmt.Fprintf(f.out, "id: %d\nevent: %s\ndata: ", e.Seq, e.Type); err != nil {
 		return err
 	}
 	if err := f.out.send(e); err != nil {
 		return err
 	}
-	_, err := f.out.w.Write([]byte("\n"))
+	_, err := f.out.Write([]byte("\n"))
 	return err
 }
 
 func (f *feed) beat() error {
-	if err := f.out.allow(); err != nil {
-		return err
-	}
-	if _, err := f.out.w.Write([]byte(":\n\n")); err != nil {
+	if _, err := f.out.Write([]byte(":\n\n")); err != nil {
 		return err
 	}
 	return f.out.flush()

@@ -38,6 +38,10 @@ func (t *inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	pr, pw := io.Pipe()
 	w := &pipeWriter{header: http.Header{}, pipe: pw, started: make(chan struct{})}
 	body := &handlerBody{PipeReader: pr, cancel: cancel}
+	context.AfterFunc(ctx, func() { // as a connection that is cut: nothing blocks on it any more
+		_ = pr.CloseWithError(context.Cause(ctx))
+		_ = served.Body.Close()
+	})
 	body.group.Go(func() error {
 		defer served.Body.Close()
 		defer pw.Close()
@@ -51,7 +55,6 @@ func (t *inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 		_ = body.Close()
 		return nil, fmt.Errorf("control: in process: %w", req.Context().Err())
 	}
-	context.AfterFunc(ctx, func() { pr.CloseWithError(context.Cause(ctx)) })
 	return &http.Response{
 		Status: http.StatusText(w.status), StatusCode: w.status,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,

@@ -48,26 +48,37 @@ func (a *API) postBatch(w http.ResponseWriter, r *http.Request) {
 		control: http.NewResponseController(w),
 		lines:   make(chan *batchLine, batchAhead),
 	}
-	if err := b.control.EnableFullDuplex(); err != nil {
+	err := errors.Join(b.control.EnableFullDuplex(), b.control.SetReadDeadline(time.Time{}))
+	if err != nil {
 		writeProblem(w, a.problemOf("batch", err))
 		return
 	}
-	var err error
 	if b.out, err = newStream(w, ndjsonType); err != nil {
 		return
 	}
-	g, ctx := errgroup.WithContext(r.Context())
-	g.Go(func() error { return b.read(ctx) })
-	g.Go(func() error {
-		err := b.write(ctx)
-		if err != nil { // nobody takes results: the reader must not wait for lines
-			_ = b.control.SetReadDeadline(time.Unix(1, 0))
-		}
-		return err
-	})
-	if err := g.Wait(); err != nil && r.Context().Err() == nil && !errors.Is(err, errReaderGone) {
+	if err := b.run(r.Context()); err != nil && r.Context().Err() == nil && !errors.Is(err, errReaderGone) {
 		a.cfg.Fault("batch", err)
 	}
+}
+
+// run reads, writes, and ends reading when nobody takes results or the API stops.
+func (b *batch) run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	written := make(chan struct{})
+	g.Go(func() error { return b.read(ctx) })
+	g.Go(func() error {
+		defer close(written)
+		return b.write(ctx)
+	})
+	g.Go(func() error {
+		select {
+		case <-b.api.ended:
+		case <-written:
+		}
+		// Nothing more is waited for, neither here nor by the server, which reads an unread body.
+		return b.control.SetReadDeadline(time.Unix(1, 0))
+	})
+	return g.Wait()
 }
 
 // batchRefusal refuses the whole of a batch.
@@ -87,9 +98,6 @@ var errReaderGone = errors.New("nobody reads the results")
 func (b *batch) read(ctx context.Context) error {
 	defer close(b.lines)
 	for n := 1; ; n++ {
-		if err := b.control.SetReadDeadline(time.Time{}); err != nil {
-			return err
-		}
 		line, err := readLine(b.in)
 		if err == io.EOF {
 			return nil
@@ -122,7 +130,7 @@ func (b *batch) post(ctx context.Context, l *batchLine, line []byte, tooLongErr 
 		l.refuse(p)
 		return false
 	}
-	m, p := b.api.submit.read(line, b.caller, "")
+	m, p := b.api.submit.Load().read(line, b.caller, "")
 	if p != nil {
 		l.refuse(p)
 		return true

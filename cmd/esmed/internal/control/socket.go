@@ -15,7 +15,10 @@ var ErrInUse = errors.New("another process listens on the socket")
 const socketMode = 0o660
 
 // unixSocket is a listener whose file goes with it.
-type unixSocket struct{ *net.UnixListener }
+type unixSocket struct {
+	*net.UnixListener
+	path string
+}
 
 // listenUnix listens on a Unix socket. A socket that nobody answers on is what a process left that
 // ended without notice, and is replaced; anything else that is there is not touched.
@@ -23,16 +26,29 @@ func listenUnix(path string) (*unixSocket, error) {
 	if err := removeStale(path); err != nil {
 		return nil, err
 	}
-	mask := syscall.Umask(0o777 &^ socketMode) // nobody may connect before the mode is set
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	syscall.Umask(mask)
+	// It gets its name when it has its mode: nobody may connect before.
+	hidden := path + ".new"
+	if err := removeStale(hidden); err != nil {
+		return nil, err
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: hidden, Net: "unix"})
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(path, socketMode); err != nil {
-		return nil, errors.Join(err, l.Close())
+	l.SetUnlinkOnClose(false)
+	if err := errors.Join(os.Chmod(hidden, socketMode), os.Rename(hidden, path)); err != nil {
+		return nil, errors.Join(err, l.Close(), os.Remove(hidden))
 	}
-	return &unixSocket{l}, nil
+	return &unixSocket{UnixListener: l, path: path}, nil
+}
+
+// Close removes the file too. It may be called again.
+func (s *unixSocket) Close() error {
+	err := s.UnixListener.Close()
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return errors.Join(err, os.Remove(s.path))
 }
 
 // removeStale removes a socket that nobody answers on.

@@ -11,6 +11,8 @@ type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	enc     *json.Encoder
+	until   time.Time // the connection's write deadline
+	pending bool      // something was sent since the last flush
 }
 
 // streamStall is how long a reader may take nothing before its connection is given up.
@@ -18,7 +20,8 @@ const streamStall = time.Minute
 
 // newStream begins an answer, whose header is on its way when it returns.
 func newStream(w http.ResponseWriter, mediaType string) (*stream, error) {
-	s := &stream{w: w, control: http.NewResponseController(w), enc: json.NewEncoder(w)}
+	s := &stream{w: w, control: http.NewResponseController(w), pending: true}
+	s.enc = json.NewEncoder(s)
 	s.enc.SetEscapeHTML(false)
 	w.Header().Set("Content-Type", mediaType)
 	w.Header().Set("Cache-Control", "no-store")
@@ -27,18 +30,34 @@ func newStream(w http.ResponseWriter, mediaType string) (*stream, error) {
 }
 
 // send writes a value and the end of its line. It may stay in a buffer until flush.
-func (s *stream) send(v any) error {
+func (s *stream) send(v any) error { return s.enc.Encode(v) }
+
+// Write writes octets, likewise.
+func (s *stream) Write(p []byte) (int, error) {
+	s.pending = true
 	if err := s.allow(); err != nil {
-		return err
+		return 0, err
 	}
-	return s.enc.Encode(v)
+	return s.w.Write(p)
 }
 
 func (s *stream) flush() error {
+	if !s.pending {
+		return nil
+	}
+	s.pending = false
 	if err := s.allow(); err != nil {
 		return err
 	}
 	return s.control.Flush()
 }
 
-func (s *stream) allow() error { return s.control.SetWriteDeadline(time.Now().Add(streamStall)) }
+// allow puts the write deadline off, not for every single line.
+func (s *stream) allow() error {
+	now := time.Now()
+	if s.until.Sub(now) > streamStall/2 {
+		return nil
+	}
+	s.until = now.Add(streamStall)
+	return s.control.SetWriteDeadline(s.until)
+}
