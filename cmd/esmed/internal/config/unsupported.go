@@ -9,7 +9,6 @@ func (c *Config) refuseUnsupported(ps *problems) {
 	ps.notYet(len(c.Webhooks) > 0, "webhooks")
 	ps.notYet(len(c.Callbacks) > 0, "callbacks")
 	ps.notYet(len(c.API.CallbackPrefixes) > 0, "api.callback_prefixes")
-	ps.notYet(c.Log.Access != "", "log.access")
 	ps.notYet(c.Store.Retention != d.Store.Retention, "store.retention")
 	for i := range c.SMSCs {
 		s, path := &c.SMSCs[i], fmt.Sprintf("smscs[%d]", i)

@@ -1,0 +1,68 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"esmed/cmd/esmed/internal/config"
+	"esmed/cmd/esmed/internal/control"
+	"esmed/cmd/esmed/internal/daemon"
+	"esmed/store"
+
+	"github.com/spf13/cobra"
+)
+
+// reach says where the daemon, or failing that its data, is.
+type reach struct {
+	socket  string
+	dataDir string
+}
+
+func socketFlag(cmd *cobra.Command, r *reach) {
+	def := config.Default().API.Socket
+	if s := os.Getenv("ESMED_SOCKET"); s != "" {
+		def = s
+	}
+	cmd.Flags().StringVar(&r.socket, "socket", def, "the daemon's Unix socket (also ESMED_SOCKET)")
+}
+
+// readFlags are those of a command that can do without a daemon.
+func readFlags(cmd *cobra.Command, r *reach) {
+	socketFlag(cmd, r)
+	def := config.Default().DataDir
+	if s := os.Getenv("ESMED_DATA_DIR"); s != "" {
+		def = s
+	}
+	cmd.Flags().StringVar(&r.dataDir, "data-dir", def, "what to read when no daemon runs (also ESMED_DATA_DIR)")
+}
+
+// daemon is a client of the daemon. The caller closes it.
+func (r *reach) daemon() *control.Client { return control.Dial(r.socket) }
+
+// reader calls f with a client of the daemon or, when none runs, of the data directory opened read-only.
+func (r *reach) reader(cmd *cobra.Command, f func(*control.Client) error) error {
+	client := r.daemon()
+	defer client.Close()
+	if err := client.Ready(cmd.Context()); !errors.Is(err, control.ErrNoDaemon) {
+		return f(client)
+	}
+	reader, err := daemon.OpenReader(r.dataDir, version())
+	if err != nil {
+		return r.noReader(err)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "esmed: read-only, no daemon: reading %s\n", clean(r.dataDir))
+	err = f(control.NewInProcess(reader))
+	return errors.Join(err, reader.Close())
+}
+
+func (r *reach) noReader(err error) error {
+	if errors.Is(err, store.ErrNoStore) || errors.Is(err, os.ErrNotExist) {
+		return &failure{
+			text: fmt.Sprintf("no daemon runs on %s, and %s holds no store", r.socket, r.dataDir),
+			hint: "start it with esmed run --config FILE, or name its socket with --socket or ESMED_SOCKET, or its data with --data-dir",
+			err:  err,
+		}
+	}
+	return err
+}

@@ -1,0 +1,218 @@
+package command
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"esmed/cmd/esmed/internal/control"
+	"esmed/receipt"
+	"esmed/smpp"
+)
+
+// event tells one record: what happened, the PDU field by field, and what was concluded.
+func (o output) event(e control.Event, pdus bool) {
+	o.printf("%d  %s  %s: %s\n", e.Seq, clock(e.At), clean(e.Type), eventWords(e))
+	if e.PossibleRepeatOf != 0 {
+		o.printf("    reads as record %d did, within ten minutes: possibly the same message again\n", e.PossibleRepeatOf)
+	}
+	if octets, err := hex.DecodeString(e.PDU); err == nil && len(octets) > 0 && pdus {
+		o.printf("    PDU of %s:\n", plural(len(octets), "octet"))
+		o.fields(octets, "      ")
+	}
+	for _, d := range e.Decisions {
+		o.printf("    %s\n", decisionWords(e, d))
+	}
+}
+
+// fields explains a PDU, a field a line.
+func (o output) fields(pdu []byte, indent string) {
+	for _, f := range smpp.Fields(pdu) {
+		value := f.Value
+		switch {
+		case f.Secret:
+			value = "(secret)"
+		case f.Text:
+			value += fmt.Sprintf(" (%s of text)", plural(len(f.Octets), "octet"))
+		}
+		o.printf("%s%-24s %s\n", indent, clean(f.Name), clean(value))
+	}
+}
+
+// eventWords says what a record says happened.
+func eventWords(e control.Event) string {
+	on := onSession(e)
+	switch e.Type {
+	case "accepted":
+		return "taken from the application for " + clean(e.SMSC)
+	case "sent":
+		return fmt.Sprintf("%s left%s, sequence_number %s", attemptWords(e), on, sequence(e))
+	case "submit_resp":
+		return fmt.Sprintf("%s answered %s%s with %s%s", clean(e.SMSC), attemptWords(e), on, clean(e.Detail), givenID(e))
+	case "in_doubt":
+		return fmt.Sprintf("the answer to %s%s was lost (%s)", attemptWords(e), on, clean(e.Detail))
+	case "expired":
+		return "its validity ended in our queue"
+	case "reception":
+		return receptionWords(e) + on + detail(e)
+	case "cutoff":
+		return fmt.Sprintf("the window of part %d is over", e.Part)
+	case "query_resp":
+		return fmt.Sprintf("%s answered query_sm for %s%s with %s", clean(e.SMSC), attemptWords(e), on, clean(e.Detail))
+	}
+	return or(strings.TrimPrefix(detail(e), "; "), "no more is known of this type") + on
+}
+
+func onSession(e control.Event) string {
+	if e.Session == "" {
+		return ""
+	}
+	return " on " + clean(e.Session)
+}
+
+func detail(e control.Event) string {
+	if e.Detail == "" {
+		return ""
+	}
+	return "; " + clean(e.Detail)
+}
+
+func attemptWords(e control.Event) string {
+	if e.Part > 1 {
+		return fmt.Sprintf("part %d, attempt %d", e.Part, e.Attempt)
+	}
+	return fmt.Sprintf("attempt %d", e.Attempt)
+}
+
+func sequence(e control.Event) string {
+	if e.SequenceNumber == nil {
+		return "unknown"
+	}
+	return fmt.Sprint(*e.SequenceNumber)
+}
+
+// givenID is the message_id in a submit_sm_resp.
+func givenID(e control.Event) string {
+	octets, err := hex.DecodeString(e.PDU)
+	if err != nil {
+		return ""
+	}
+	if p, err := smpp.Decode(octets); err == nil {
+		if resp, ok := p.(*smpp.SubmitSMResp); ok && resp.MessageID != "" {
+			return ", message_id " + quote(resp.MessageID)
+		}
+	}
+	return ""
+}
+
+func receptionWords(e control.Event) string {
+	r := e.Receipt
+	if r == nil {
+		return clean(e.SMSC) + " sent something that delivers nothing; kept as received"
+	}
+	switch r.Kind {
+	case receipt.DeliveryReceipt:
+		return fmt.Sprintf("%s reported %s", clean(e.SMSC), readingWords(r))
+	case receipt.Intermediate:
+		return fmt.Sprintf("%s notified in between %s", clean(e.SMSC), readingWords(r))
+	case receipt.Undecodable:
+		return clean(e.SMSC) + " sent something that cannot be read; kept as received"
+	case receipt.Message:
+		return clean(e.SMSC) + " delivered a message from a mobile"
+	}
+	return fmt.Sprintf("%s delivered: %s", clean(e.SMSC), r.Kind)
+}
+
+// readingWords say what a receipt says, in the SMSC's words.
+func readingWords(r *control.Receipt) string {
+	state := r.State.String()
+	word := or(r.RawStat, state)
+	if state != "" && state != word {
+		word += " (" + state + ")"
+	}
+	words := []string{or(word, "no state")}
+	if r.ID != "" {
+		words = append(words, "for id "+quote(r.ID))
+	} else {
+		words = append(words, "without an id")
+	}
+	if r.Err != "" {
+		words = append(words, "err "+clean(r.Err))
+	}
+	if r.DoneDateRaw != "" {
+		words = append(words, "done date "+clean(r.DoneDateRaw))
+	}
+	if len(r.Notes) > 0 {
+		words = append(words, "read with tolerance: "+clean(strings.Join(r.Notes, "; ")))
+	}
+	return strings.Join(words, ", ")
+}
+
+// correlationWords say whether evidence found its message, for verdicts that leave that open.
+var correlationWords = map[string]string{
+	"unmatched":        "no message has this id: it waits in the inbox",
+	"ambiguous":        "it fits more than one message: nothing was applied",
+	"address_mismatch": "the id fits, but the address is another one: it waits in the inbox",
+	"undecodable":      "it cannot be read: nothing was applied",
+}
+
+// decisionWords say what was concluded from a record.
+func decisionWords(e control.Event, d control.Decision) string {
+	var words []string
+	if d.Record != e.Seq && d.Record != 0 {
+		words = append(words, fmt.Sprintf("about record %d", d.Record))
+	}
+	switch d.Correlation {
+	case "matched":
+		if d.By != "request" && d.By != "" {
+			words = append(words, matchedWords(d))
+		}
+	case "not_a_receipt", "":
+	default:
+		words = append(words, or(correlationWords[d.Correlation], clean(d.Correlation)))
+	}
+	if v := verdictWords(d); v != "" {
+		words = append(words, v)
+	}
+	if d.From != d.To {
+		words = append(words, fmt.Sprintf("state %s, was %s", or(d.To, "none"), or(d.From, "none")))
+	}
+	if d.Why != "" {
+		words = append(words, clean(d.Why))
+	}
+	if d.Correlation == "not_a_receipt" {
+		words = append(words, "no receipt: judges no message")
+	}
+	return fmt.Sprintf("concluded: %s [rules %d, parser %s]", strings.Join(words, "; "), d.Rules, clean(d.Parser))
+}
+
+func matchedWords(d control.Decision) string {
+	words := fmt.Sprintf("matched by %s %s", clean(d.By), quote(d.ExternalID))
+	if len(d.Rule) > 0 {
+		words += " under " + clean(strings.Join(d.Rule, ", "))
+	}
+	words += fmt.Sprintf(" to attempt %d of part %d of %s", d.Attempt, d.Part, clean(d.Message))
+	if d.Candidates > 1 {
+		words += fmt.Sprintf(", one of %d told apart by %s", d.Candidates, or(d.NarrowedBy, "nothing"))
+	}
+	return words
+}
+
+func verdictWords(d control.Decision) string {
+	switch d.Verdict {
+	case "":
+		return ""
+	case "applied":
+		return "applied"
+	case "duplicate":
+		if d.RepeatOf != nil {
+			return fmt.Sprintf("duplicate, did not count: the same event as record %d", *d.RepeatOf)
+		}
+		return "duplicate, did not count: the same event again"
+	case "held":
+		return "held"
+	case "conflict":
+		return "conflict, did not count: the first final state stands"
+	}
+	return clean(d.Verdict) + ", did not count"
+}

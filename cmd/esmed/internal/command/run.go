@@ -1,0 +1,80 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"esmed/cmd/esmed/internal/config"
+	"esmed/cmd/esmed/internal/daemon"
+	"esmed/store"
+
+	"github.com/spf13/cobra"
+)
+
+// runFlags are the flags of run that set a key of the configuration, by the key's path.
+var runFlags = []struct{ name, path, help string }{
+	{"data-dir", "data_dir", "in place of the configuration's data_dir"},
+	{"socket", "api.socket", "in place of api.socket"},
+	{"listen", "api.listen", "in place of api.listen"},
+	{"log-level", "log.level", "in place of log.level: debug, info, warn or error"},
+	{"log-format", "log.format", "in place of log.format: json or console"},
+}
+
+func runCommand() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "run --config FILE",
+		Short: "Run the daemon in the foreground",
+		Long: `Runs the daemon in the foreground. SIGTERM stops it: submits are refused, the window drains, sessions
+unbind. A second SIGTERM stops it at once; what is unanswered then is in doubt. SIGHUP reads the
+configuration again and takes up its rules and binds. systemd is notified, and its watchdog is served.
+
+Exit status 2 says that starting it again changes nothing before the configuration is corrected.`,
+		Example: "  esmed run --config /etc/esmed/esmed.yaml",
+		GroupID: groupDaemon,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if path == "" {
+				return &failure{text: "--config is needed", hint: "esmed config example > esmed.yaml makes one to begin with", code: exitUsage}
+			}
+			flags := changedFlags(cmd)
+			load := func() (*config.Config, error) { return config.Load(path, os.Environ(), flags) }
+			cfg, err := load()
+			if err != nil {
+				return badConfig(path, err)
+			}
+			return runDaemon(cmd, cfg, load)
+		},
+	}
+	cmd.Flags().StringVar(&path, "config", "", "the configuration file")
+	for _, f := range runFlags {
+		cmd.Flags().String(f.name, "", f.help)
+	}
+	return cmd
+}
+
+func changedFlags(cmd *cobra.Command) map[string]string {
+	set := map[string]string{}
+	for _, f := range runFlags {
+		if flag := cmd.Flags().Lookup(f.name); flag.Changed {
+			set[f.path] = flag.Value.String()
+		}
+	}
+	return set
+}
+
+// runDaemon runs it without the program's own context: the daemon counts signals itself.
+func runDaemon(cmd *cobra.Command, cfg *config.Config, load func() (*config.Config, error)) error {
+	err := daemon.Run(context.WithoutCancel(cmd.Context()), cfg, daemon.Options{
+		Version: version(), Log: cmd.ErrOrStderr(), Reload: load,
+	})
+	var bad *daemon.ConfigError
+	switch {
+	case errors.As(err, &bad):
+		return &failure{text: bad.Error(), hint: "correct the configuration; esmed help configuration explains its keys", code: exitUsage, err: err}
+	case errors.Is(err, store.ErrLocked):
+		return &failure{text: cfg.DataDir + " is in use by another daemon", hint: "stop that one first, or give this one a data_dir of its own", err: err}
+	}
+	return err
+}

@@ -1,0 +1,180 @@
+package command
+
+import (
+	"context"
+	"io"
+	"strings"
+	"time"
+
+	"esmed/cmd/esmed/internal/control"
+
+	"github.com/spf13/cobra"
+)
+
+// sendFlags are the flags of send.
+type sendFlags struct {
+	reach   reach
+	format  format
+	message control.Submission
+	receipt string
+
+	wait    bool
+	timeout durationFlag
+
+	file      string
+	fileType  string
+	refPrefix string
+}
+
+func sendCommand() *cobra.Command {
+	var s sendFlags
+	cmd := &cobra.Command{
+		Use:   "send --to NUMBER --text TEXT | --file FILE",
+		Short: "Submit a message, or a file of them",
+		Long: `Submits a message. It is on disk when this returns; what became of it is asked with esmed status, or waited for
+with --wait. --text - reads the text from stdin, which keeps it out of the process list.
+
+--file submits the rows of a CSV file with a header, or of an NDJSON file. Its columns and keys are those
+of POST /v1/messages: to, from, text, smsc, ref, validity, ... All rows are checked first, and nothing is sent
+when one cannot be read. Rows with a ref are taken once, however often the file is sent: give every row one,
+or let --ref-prefix do it, and an interrupted run is resumed by running it again.`,
+		Example: `  esmed send --to +393331234567 --from ACME --text "Your code is 4711" --ref order-42 --wait
+  esmed send --file messages.csv --ref-prefix campaign-7-`,
+		GroupID: groupMessages,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.check(cmd); err != nil {
+				return err
+			}
+			c := s.reach.daemon()
+			defer c.Close()
+			if s.file != "" {
+				return s.sendFile(cmd, c)
+			}
+			return s.sendOne(cmd, c)
+		},
+	}
+	s.register(cmd)
+	return cmd
+}
+
+func (s *sendFlags) register(cmd *cobra.Command) {
+	socketFlag(cmd, &s.reach)
+	outputFlag(cmd, &s.format)
+	flags, m := cmd.Flags(), &s.message
+	flags.StringVar(&m.To, "to", "", "destination: + or 00 and digits, or digits of the SMSC's dest.country")
+	flags.StringVar(&m.Text, "text", "", "the text; - reads it from stdin")
+	flags.StringVar(&m.From, "from", "", "sender, in place of the SMSC's source")
+	flags.StringVar(&m.SMSC, "smsc", "", "submit to this SMSC")
+	flags.StringVar(&m.Ref, "ref", "", "your reference: the same one again is the same message")
+	flags.StringVar(&m.Validity, "validity", "", "how long it may be delivered: a duration, RFC 3339 or SMPP time")
+	flags.StringVar(&m.ScheduleDeliveryTime, "schedule", "", "when the SMSC is to deliver it: a duration, RFC 3339 or SMPP time")
+	flags.StringVar(&s.receipt, "receipt", "", "receipt to ask for: final, failure or none")
+	flags.StringVar(&m.Alphabet, "alphabet", "", "gsm7, latin1, ascii or ucs2; the smallest that holds the text when left out")
+	flags.StringVar(&m.InDoubt, "in-doubt", "", "when the answer is lost: hold or resend")
+	flags.BoolVar(&s.wait, "wait", false, "wait until it is final; exit status 0 only if it was delivered")
+	flags.Var(&s.timeout, "timeout", "with --wait: wait no longer than this")
+	flags.StringVar(&s.file, "file", "", "submit the rows of this CSV or NDJSON file")
+	flags.StringVar(&s.fileType, "file-format", "", "csv or ndjson, when the file's name does not say")
+	flags.StringVar(&s.refPrefix, "ref-prefix", "", "with --file: a row without ref gets this and its line number")
+}
+
+// check refuses flags that do not go together. The submission itself is the API's to judge.
+func (s *sendFlags) check(cmd *cobra.Command) error {
+	changed := cmd.Flags().Changed
+	if s.file == "" {
+		switch {
+		case !changed("to"):
+			return usage(cmd, "--to is needed, or --file")
+		case !changed("text"):
+			return usage(cmd, "--text is needed")
+		case changed("ref-prefix") || changed("file-format"):
+			return usage(cmd, "--ref-prefix and --file-format go with --file")
+		case s.timeout.d != nil && !s.wait:
+			return usage(cmd, "--timeout goes with --wait")
+		}
+		s.message.RegisteredDelivery = control.RegisteredDelivery(s.receipt)
+		return nil
+	}
+	for _, name := range []string{"to", "text", "from", "smsc", "ref", "validity", "schedule", "receipt", "alphabet", "in-doubt", "wait", "timeout"} {
+		if changed(name) {
+			return usage(cmd, "--%s does not go with --file: the rows say it", name)
+		}
+	}
+	if s.format == formatJSON {
+		return usage(cmd, "a file has many answers: use -o ndjson")
+	}
+	return nil
+}
+
+// maxText is more than any message holds; the API says what is too long.
+const maxText = 1 << 20
+
+func (s *sendFlags) sendOne(cmd *cobra.Command, c *control.Client) error {
+	if s.message.Text == "-" {
+		b, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxText))
+		if err != nil {
+			return err
+		}
+		s.message.Text = strings.TrimRight(string(b), "\r\n")
+	}
+	m, existing, err := c.Submit(cmd.Context(), s.message, "")
+	if err != nil {
+		return err
+	}
+	o := s.format.to(cmd)
+	if s.wait {
+		return s.waitFor(cmd, o, c, m)
+	}
+	if !o.text() {
+		return o.object(m)
+	}
+	how := "accepted by us"
+	if existing {
+		how = "accepted by us before, with the same ref"
+	}
+	o.printf("%s %s for %s, state %s\n", clean(m.ID), how, clean(m.SMSC), o.state(m.State))
+	return nil
+}
+
+// waitSlice is how long the API is asked to wait at a time.
+const waitSlice = 25 * time.Second
+
+// waitFor waits until the message is closed and prints it then, or as it is when the time is over.
+func (s *sendFlags) waitFor(cmd *cobra.Command, o output, c *control.Client, m control.Message) error {
+	ctx := cmd.Context()
+	deadline := time.Time{}
+	if s.timeout.d != nil {
+		deadline = time.Now().Add(*s.timeout.d)
+	}
+	m, err := waitClosed(ctx, c, m, deadline)
+	if err != nil {
+		return err
+	}
+	if err := printStatus(o, []control.Message{m}, true); err != nil {
+		return err
+	}
+	switch {
+	case !m.Closed:
+		return &failure{text: "not final when the time was over", hint: "its receipt is still taken when it comes: esmed status " + m.ID}
+	case m.State != "DELIVERED":
+		return &failure{text: "not delivered: " + m.Reason, hint: "esmed events " + m.ID + " tells it record by record"}
+	}
+	return nil
+}
+
+func waitClosed(ctx context.Context, c *control.Client, m control.Message, deadline time.Time) (control.Message, error) {
+	for !m.Closed {
+		slice := waitSlice
+		if !deadline.IsZero() {
+			if slice = min(slice, time.Until(deadline)); slice <= 0 {
+				break
+			}
+		}
+		var err error
+		if m, err = c.WaitFinal(ctx, m.ID, slice); err != nil {
+			return m, err
+		}
+	}
+	return m, nil
+}
