@@ -23,8 +23,16 @@ func (s *step) apply(e *evidence, f *finding) error {
 		if err != nil {
 			return err
 		}
-		if i == 0 && e.basis == BasisReceipt {
+		if i > 0 { // one reception, however many parts share it
+			continue
+		}
+		if e.basis == BasisReceipt {
 			m.Counts.count(verdict)
+		}
+		if verdict == VerdictNoted && e.unmapped() != "" {
+			if err := s.raiseWord(e); err != nil {
+				return err
+			}
 		}
 	}
 	if f.flagged {
@@ -45,7 +53,6 @@ func (s *step) applyTo(e *evidence, f *finding, m *Message, ref AttemptRef) (Ver
 	if known := p.event(e.event); known != nil {
 		repeatOf = known.Seq
 	}
-	standing := p.BasisSeq
 	p.remember(e.event, e.seq)
 	if verdict == VerdictApplied {
 		p.Reported = e.report(f.by, ref.Attempt)
@@ -68,24 +75,26 @@ func (s *step) applyTo(e *evidence, f *finding, m *Message, ref AttemptRef) (Ver
 		Rule: f.rule, Candidates: f.count, NarrowedBy: f.narrowedBy, Verdict: verdict, Why: why,
 		From: from, To: p.State, LogicalEvent: e.event, RepeatOf: repeatOf,
 	})
-	return verdict, s.raiseVerdict(e, m, ref.Part, verdict, standing, why)
+	if !e.contradicts(verdict) {
+		return verdict, nil
+	}
+	return verdict, s.raise(matter{
+		kind: KindConflict, group: partGroup(m, ref.Part), smsc: e.smsc, account: e.account, m: m, part: ref.Part,
+		record: e.seq, reason: why,
+	})
 }
 
-// raiseVerdict opens what a verdict leaves for a person to decide.
-func (s *step) raiseVerdict(e *evidence, m *Message, part int, v Verdict, standing uint64, why string) error {
-	switch {
-	case v == VerdictConflict, v == VerdictNoted && e.differ && !(e.intermediate && e.final):
-		return s.raise(matter{
-			kind: KindConflict, group: partGroup(m, part), smsc: e.smsc, account: e.account, m: m, part: part,
-			record: e.seq, reason: why,
-		})
-	case v == VerdictNoted && e.unmapped() != "":
-		return s.raise(matter{
-			kind: KindUnmappedState, group: wordGroup(e.account, e.unmapped()), smsc: e.smsc, account: e.account,
-			record: e.seq, reason: "no rule maps the state word " + e.unmapped(),
-		})
-	}
-	return nil
+// contradicts reports whether the evidence leaves a contradiction for a person to decide.
+func (e *evidence) contradicts(v Verdict) bool {
+	return v == VerdictConflict || v == VerdictNoted && e.differ && !e.neverFinalises()
+}
+
+// raiseWord raises a state word that no rule maps, once for an account.
+func (s *step) raiseWord(e *evidence) error {
+	return s.raise(matter{
+		kind: KindUnmappedState, group: wordGroup(e.account, e.unmapped()), smsc: e.smsc, account: e.account,
+		record: e.seq, reason: "no rule maps the state word " + e.unmapped(),
+	})
 }
 
 // learn takes from an echoed reference that the attempt arrived and which id it was given. With the id,
@@ -151,6 +160,9 @@ func (s *step) shareFrom(m *Message, ref AttemptRef, other *Part, keys []receipt
 		f := finding{correlation: Matched, candidate: candidate{m: m, by: by, id: id}, count: 1}
 		if _, err := s.applyTo(&e, &f, m, ref); err != nil {
 			return err
+		}
+		if known := m.Part(ref.Part).event(e.event); known != nil {
+			known.Count = event.Count // its repeats are the same receptions
 		}
 	}
 	return nil

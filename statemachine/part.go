@@ -89,9 +89,12 @@ func (p *Part) current() State {
 	return p.fromAttempts()
 }
 
-// fromAttempts is the state of a part of which nothing was reported.
+// fromAttempts is the state of a part of which nothing was reported. One that asked for no receipt is
+// closed when it has arrived, whatever its other attempts come to.
 func (p *Part) fromAttempts() State {
 	switch {
+	case !p.asks() && p.arrived():
+		return Submitted
 	case p.has(Unanswered):
 		return Submitting
 	case p.Queued():

@@ -16,7 +16,7 @@ func judge(e *evidence, p *Part) (Verdict, string) {
 		return VerdictDuplicate, fmt.Sprintf("the same event as record %d", ev.Seq)
 	case e.state == NoState: // row 3
 		return VerdictNoted, stateless(e)
-	case e.intermediate && e.final: // row 4
+	case e.neverFinalises(): // row 4
 		return VerdictNoted, "an intermediate notification never finalises"
 	case e.differ: // row 5
 		return VerdictNoted, "message_state and the text name different states"
@@ -39,6 +39,9 @@ func judge(e *evidence, p *Part) (Verdict, string) {
 	}
 	return VerdictUnordered, "its time does not say whether it is newer than what is known"
 }
+
+// neverFinalises: an intermediate notification with a final word.
+func (e *evidence) neverFinalises() bool { return e.intermediate && e.final }
 
 func stateless(e *evidence) string {
 	if word := e.unmapped(); word != "" {
