@@ -40,6 +40,10 @@ type link struct {
 	over *ending
 }
 
+func newLink(cfg *Config, addr string, answers chan<- *Request) link {
+	return link{cfg: cfg, addr: addr, answers: answers, window: newWindow(cfg.Window), quiet: silence{limit: cfg.EnquireLink}}
+}
+
 // notice is one thing to tell the handler: a request, or an event.
 type notice struct {
 	request *Request

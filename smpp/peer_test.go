@@ -16,6 +16,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// elapse lets d pass on a bubble's clock.
+func elapse(d time.Duration) { <-time.After(d) }
+
 // peer is the SMSC's end of a connection, moved by hand.
 type peer struct {
 	t    testing.TB

@@ -73,15 +73,8 @@ func newSession(c *Client, conn net.Conn, addr string) *session {
 		done:     make(chan struct{}),
 		timer:    time.NewTimer(0),
 	}
-	s.link = link{
-		cfg:     &c.cfg,
-		session: s,
-		answers: s.answers,
-		addr:    addr,
-		window:  newWindow(c.cfg.Window),
-		quiet:   silence{limit: c.cfg.EnquireLink},
-		status:  c.Status(),
-	}
+	s.link = newLink(&c.cfg, addr, s.answers)
+	s.link.session, s.link.status = s, c.Status()
 	s.link.status.Addr = addr
 	return s
 }
