@@ -1,0 +1,199 @@
+package store
+
+import (
+	"errors"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"esmed/statemachine"
+)
+
+const (
+	// applyBatch bounds a batch, and with it the applier's memory and how long a query waits at most.
+	applyBatch = 16384
+	// applyPause is kept between two batches while nobody waits and little has come, so that a steady
+	// trickle is not written one record at a time.
+	applyPause = 10 * time.Millisecond
+	// diskFullPause is how long to wait for room.
+	diskFullPause = time.Second
+	// applyStep is how many records are taken at a time, between looks at who waits.
+	applyStep = 256
+)
+
+// applier brings a state.db up to the log. One goroutine uses it.
+type applier struct {
+	db     *bbolt.DB
+	file   string // as errors name it
+	fold   statemachine.Fold
+	record func(uint64) (statemachine.Record, error)
+
+	cursor uint64
+	parts  partitions // nil: to be read again
+	cache  messageCache
+	arena  []byte
+}
+
+func newApplier(db *bbolt.DB, file string, fold statemachine.Fold, record func(uint64) (statemachine.Record, error)) *applier {
+	return &applier{db: db, file: file, fold: fold, record: record}
+}
+
+// applied is a record with the decisions it caused.
+type applied struct {
+	record    statemachine.Record
+	decisions []statemachine.Decision
+}
+
+// run folds one batch and commits it. next gives records from a seq on, none to end the batch. each, if
+// not nil, is told of what was applied once it is committed. After an error nothing has changed.
+func (a *applier) run(next func(seq uint64) ([]statemachine.Record, error), each func(applied)) error {
+	var all []applied
+	var b *batch
+	err := guard(a.file, func() error {
+		tx, err := a.db.Begin(true)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback() // of no effect once it was committed
+		if b, err = a.begin(newStateTx(tx, nil)); err != nil {
+			return err
+		}
+		records, err := next(b.cursor + 1)
+		for ; err == nil && len(records) > 0; records, err = next(b.cursor + 1) {
+			for _, rec := range records {
+				decisions, err := b.apply(a.fold, rec)
+				if err != nil {
+					return stateDamaged(rec.Seq, err)
+				}
+				if each != nil {
+					all = append(all, applied{rec, decisions})
+				}
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if a.arena, err = b.flush(b.tx, a.arena[:0]); err != nil {
+			return err
+		}
+		if err := forgetInbound(b.tx, b.at); err != nil {
+			return err
+		}
+		return tx.Commit()
+	})
+	if err != nil {
+		a.parts, a.cache = nil, messageCache{}
+		return diskFull(err)
+	}
+	a.end(b)
+	for _, x := range all {
+		each(x)
+	}
+	return nil
+}
+
+func (a *applier) begin(tx *stateTx) (b *batch, err error) {
+	if a.parts == nil {
+		if a.parts, err = readPartitions(tx); err != nil {
+			return nil, err
+		}
+	}
+	return newBatch(tx, a.parts, &a.cache, a.record)
+}
+
+// end takes over what a committed batch knows.
+func (a *applier) end(b *batch) {
+	a.cursor, a.parts = b.cursor, b.parts
+	for _, p := range a.parts {
+		p.changed = false
+	}
+	a.cache.add(b.messages)
+}
+
+// applyAll applies until written is closed and nothing is left.
+func (s *Store) applyAll(written <-chan struct{}) error {
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	for {
+		if s.applied.Load() == s.end.Load() {
+			select {
+			case <-s.kick:
+				continue
+			case <-written:
+				if s.applied.Load() == s.end.Load() {
+					return nil
+				}
+			}
+		}
+		s.gather(pause, written)
+		err := s.applyBatch()
+		if errors.Is(err, ErrDiskFull) {
+			pause.Reset(diskFullPause)
+			select {
+			case <-pause.C:
+			case <-written:
+				return err
+			}
+			pause.Reset(0)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		pause.Reset(applyPause)
+	}
+}
+
+// gather waits for more to come since the last batch, unless somebody waits for what there is.
+func (s *Store) gather(pause *time.Timer, written <-chan struct{}) {
+	for s.wanted.Load() <= s.applied.Load() && s.end.Load()-s.applied.Load() < applyBatch/2 {
+		select {
+		case <-pause.C:
+			return
+		case <-s.kick:
+		case <-written:
+			return
+		}
+	}
+}
+
+func (s *Store) applyBatch() error {
+	s.applyMu.Lock()
+	defer s.applyMu.Unlock()
+	var each func(applied)
+	if s.cfg.OnDecisions != nil {
+		each = func(a applied) { s.cfg.OnDecisions(a.record, a.decisions) }
+	}
+	if err := s.applier.run(s.nextRecords(s.applied.Load()), each); err != nil {
+		return err
+	}
+	s.applied.Store(s.applier.cursor)
+	s.changed.send()
+	return nil
+}
+
+// nextRecords gives a batch its records: all there are, but not more than a batch takes, and no more once
+// what a query waits for is in.
+func (s *Store) nextRecords(start uint64) func(uint64) ([]statemachine.Record, error) {
+	return func(seq uint64) ([]statemachine.Record, error) {
+		end := s.end.Load()
+		if seq > end || seq > start+applyBatch {
+			return nil, nil
+		}
+		if want := s.wanted.Load(); want > start && seq > want {
+			return nil, nil
+		}
+		if records := s.feed.take(seq, applyStep); records != nil {
+			return records, nil
+		}
+		var records []statemachine.Record
+		err := s.entries(seq, func(e entry) (bool, error) {
+			if e.Seq > end {
+				return false, nil
+			}
+			records = append(records, e.Record)
+			return len(records) < applyStep, nil
+		})
+		return records, err
+	}
+}

@@ -1,0 +1,354 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"time"
+
+	"esmed/receipt"
+	"esmed/statemachine"
+)
+
+// batch is what a run of records changes, until flush writes it. It is the fold's View of the state:
+// what tx has, with its own changes laid over.
+type batch struct {
+	tx     *stateTx
+	record func(seq uint64) (statemachine.Record, error)
+	cache  *messageCache
+	parts  partitions
+
+	rulesSeq  uint64
+	rules     *statemachine.Rules
+	rulesHead []byte // as meta keeps them; nil = not changed
+
+	over      *overlay // all tables but messages, decisions, sizes and tallies
+	messages  map[statemachine.ID]*statemachine.Message
+	decisions []statemachine.Decision
+	sizes     map[string]int64
+	tallies   map[string]statemachine.Tally
+
+	cursor uint64 // seq of the last record
+	at     time.Time
+}
+
+var _ statemachine.View = (*batch)(nil)
+
+// newBatch begins behind the cursor that tx holds.
+func newBatch(tx *stateTx, parts partitions, cache *messageCache, record func(uint64) (statemachine.Record, error)) (*batch, error) {
+	b := &batch{
+		tx: tx, record: record, cache: cache, parts: parts, over: newOverlay(),
+		messages: make(map[statemachine.ID]*statemachine.Message),
+		sizes:    make(map[string]int64), tallies: make(map[string]statemachine.Tally),
+	}
+	m, err := readStateMeta(tx)
+	if err != nil {
+		return nil, err
+	}
+	b.cursor, b.at = m.cursor, m.at
+	if m.rules != nil {
+		b.rulesSeq, b.rules, err = decodeRulesHead(m.rules)
+	}
+	return b, err
+}
+
+// apply folds one record in.
+func (b *batch) apply(fold statemachine.Fold, rec statemachine.Record) ([]statemachine.Decision, error) {
+	if r, ok := rec.Fact.(*statemachine.Rules); ok {
+		b.rulesSeq, b.rules, b.rulesHead = rec.Seq, r, encodeRulesHead(rec)
+	}
+	eff, err := fold.Step(b, rec)
+	if err == nil {
+		err = b.take(rec, &eff)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("seq %d: %w", rec.Seq, err)
+	}
+	b.cursor, b.at = rec.Seq, rec.At
+	return eff.Decisions, nil
+}
+
+func (b *batch) take(rec statemachine.Record, eff *statemachine.Effects) error {
+	for _, m := range eff.Messages {
+		if err := b.takeMessage(rec, m); err != nil {
+			return err
+		}
+	}
+	b.decisions = append(b.decisions, eff.Decisions...)
+	for i := range eff.Index {
+		b.takeIndex(&eff.Index[i])
+	}
+	for i := range eff.Inbox {
+		if err := b.takeInbox(&eff.Inbox[i]); err != nil {
+			return err
+		}
+	}
+	for _, x := range eff.Exceptions {
+		if err := b.takeException(x); err != nil {
+			return err
+		}
+	}
+	for i := range eff.Unanswered {
+		u := &eff.Unanswered[i]
+		b.changeList(tableID{table: tableUnanswered}, pairKey(u.Account, u.Dest), refElement(u.Ref), u.Remove)
+	}
+	for i := range eff.Queue {
+		b.takeQueue(&eff.Queue[i])
+	}
+	for _, t := range eff.Tallies {
+		key := string(binary.BigEndian.AppendUint64(nil, uint64(t.Hour.Unix()))) + t.SMSC
+		b.tallies[key] = b.tallies[key].Add(t.Delta)
+	}
+	for i := range eff.Inbound {
+		b.takeInbound(&eff.Inbound[i])
+	}
+	return nil
+}
+
+func (b *batch) takeMessage(rec statemachine.Record, m *statemachine.Message) error {
+	was, err := b.Message(m.ID)
+	if err != nil {
+		return err
+	}
+	b.messages[m.ID] = m
+	if was != nil {
+		b.parts.of(m.ID).moved(was.State, m.State)
+		return nil
+	}
+	p := b.parts.place(m.ID)
+	p.add(m)
+	b.sizes[sizeKey(sizeMessages, "")]++
+	b.over.put(p.table(tableDests), destKey(destination(m), m.ID), []byte{})
+	if a, ok := rec.Fact.(*statemachine.MessageAccepted); ok {
+		value := append(seqKey(rec.Seq), m.ID...)
+		if a.Ref != "" {
+			b.over.put(p.table(tableRefs), refKey(kindRef, a.Owner, a.Ref), value)
+		}
+		if a.IdempotencyKey != "" {
+			b.over.put(p.table(tableRefs), refKey(kindIdempotency, a.Owner, a.IdempotencyKey), value)
+		}
+	}
+	return nil
+}
+
+func (b *batch) takeIndex(e *statemachine.IndexEntry) {
+	p := b.parts.of(e.Ref.Message)
+	if p == nil {
+		return // an entry for a message that there is not
+	}
+	id, key := p.table(tableIDs), idKey(e.Account, e.Key)
+	b.over.put(id, key, appendToList(b.get(id, key), refElement(e.Ref)))
+}
+
+func (b *batch) takeQueue(c *statemachine.QueueChange) {
+	id, key := queueKey(&c.Entry)
+	if c.Remove {
+		b.over.put(id, key, nil)
+		b.sizes[sizeKey(sizeQueue, c.Entry.SMSC)]--
+		return
+	}
+	b.over.put(id, key, []byte(c.Entry.Message))
+	b.sizes[sizeKey(sizeQueue, c.Entry.SMSC)]++
+}
+
+func (b *batch) takeInbound(c *statemachine.InboundChange) {
+	key := pairKey(c.Account, string(c.Fingerprint[:]))
+	b.over.put(tableID{table: tableInbound}, key, appendNanos(seqKey(c.Seq), c.At))
+	age := binary.BigEndian.AppendUint64(appendNanos(nil, c.At), c.Seq)
+	b.over.put(tableID{table: tableInboundByAge}, age, key)
+}
+
+func (b *batch) takeInbox(c *statemachine.InboxChange) error {
+	old, err := b.InboxRow(c.Key)
+	if err != nil {
+		return err
+	}
+	id, key := tableID{table: tableInbox}, bounded([]byte(c.Key))
+	if old != nil {
+		b.unlinkRow(old, c.Row)
+	}
+	if c.Row == nil {
+		b.over.put(id, key, nil)
+		return nil
+	}
+	b.over.put(id, key, appendRow(nil, c.Row))
+	b.linkRow(old, c.Row)
+	return nil
+}
+
+// linkRow makes a row found by what old, the same row before, was not found by.
+func (b *batch) linkRow(old, row *statemachine.InboxRow) {
+	if old == nil {
+		old = &statemachine.InboxRow{}
+		b.over.put(tableID{table: tableInboxByAge}, inboxAgeKey(row), []byte(row.Key))
+		b.sizes[sizeKey(sizeInbox, row.SMSC)]++
+	}
+	for _, key := range row.Keys {
+		if !slices.Contains(old.Keys, key) {
+			b.changeList(tableID{table: tableInboxByKey}, idKey(row.Account, key), string(row.Key), false)
+		}
+	}
+	if row.WaitsFor != "" && row.WaitsFor != old.WaitsFor {
+		b.changeList(tableID{table: tableInboxByDest}, pairKey(row.Account, row.WaitsFor), string(row.Key), false)
+	}
+}
+
+// unlinkRow takes away what old is found by and row, which takes its place or is nil, is not.
+func (b *batch) unlinkRow(old, row *statemachine.InboxRow) {
+	if row == nil {
+		row = &statemachine.InboxRow{}
+		b.over.put(tableID{table: tableInboxByAge}, inboxAgeKey(old), nil)
+		b.sizes[sizeKey(sizeInbox, old.SMSC)]--
+	}
+	for _, key := range old.Keys {
+		if !slices.Contains(row.Keys, key) {
+			b.changeList(tableID{table: tableInboxByKey}, idKey(old.Account, key), string(old.Key), true)
+		}
+	}
+	if old.WaitsFor != "" && old.WaitsFor != row.WaitsFor {
+		b.changeList(tableID{table: tableInboxByDest}, pairKey(old.Account, old.WaitsFor), string(old.Key), true)
+	}
+}
+
+func (b *batch) takeException(x *statemachine.Exception) error {
+	key, err := exceptionKey(x.ID)
+	if err != nil {
+		return err
+	}
+	open := x.Status == statemachine.StatusOpen
+	wasOpen := b.get(tableID{table: tableOpen}, key) != nil
+	b.over.put(tableID{table: tableExceptions}, key, appendException(nil, x))
+	if open == wasOpen {
+		return nil
+	}
+	group := tableID{table: tableOpenByGroup}
+	if open {
+		b.over.put(tableID{table: tableOpen}, key, []byte{})
+		b.over.put(group, pairKey(string(x.Kind), x.Group), key)
+		b.sizes[sizeKey(sizeOpen, string(x.Kind))]++
+		return nil
+	}
+	b.over.put(tableID{table: tableOpen}, key, nil)
+	b.over.put(group, pairKey(string(x.Kind), x.Group), nil)
+	b.sizes[sizeKey(sizeOpen, string(x.Kind))]--
+	return nil
+}
+
+// changeList adds an element to a list, or takes it away.
+func (b *batch) changeList(id tableID, key []byte, element string, remove bool) {
+	list := b.get(id, key)
+	if remove {
+		b.over.put(id, key, removeFromList(list, element))
+		return
+	}
+	b.over.put(id, key, appendToList(list, element))
+}
+
+func (b *batch) get(id tableID, key []byte) []byte {
+	if v, ok := b.over.get(id, key); ok {
+		return v
+	}
+	return b.tx.get(id, key)
+}
+
+// Rules implements statemachine.View, as do the methods below.
+func (b *batch) Rules() (uint64, *statemachine.Rules) { return b.rulesSeq, b.rules }
+
+// Message looks at the batch's own, then those of the batches before.
+func (b *batch) Message(id statemachine.ID) (*statemachine.Message, error) {
+	if m, ok := b.messages[id]; ok {
+		return m, nil
+	}
+	if m := b.cache.get(id); m != nil {
+		return m, nil
+	}
+	return readMessage(b.tx, b.parts, id)
+}
+
+// Attempts probes the partitions from the newest on.
+func (b *batch) Attempts(account string, key receipt.Key) ([]statemachine.AttemptRef, error) {
+	return attempts(b.get, b.parts, idKey(account, key))
+}
+
+func attempts(get func(tableID, []byte) []byte, parts partitions, key []byte) ([]statemachine.AttemptRef, error) {
+	var all []statemachine.AttemptRef
+	for _, p := range slices.Backward(parts) {
+		list := get(p.table(tableIDs), key)
+		if list == nil {
+			continue
+		}
+		refs, err := readRefs(list)
+		if err != nil {
+			return nil, err
+		}
+		slices.Reverse(refs)
+		all = append(all, refs...)
+	}
+	return all, nil
+}
+
+// Held reads the rows that wait for an id.
+func (b *batch) Held(account string, key receipt.Key) ([]*statemachine.InboxRow, error) {
+	return b.rows(b.get(tableID{table: tableInboxByKey}, idKey(account, key)))
+}
+
+// HeldFor reads the rows that wait for a destination.
+func (b *batch) HeldFor(account, dest string) ([]*statemachine.InboxRow, error) {
+	return b.rows(b.get(tableID{table: tableInboxByDest}, pairKey(account, dest)))
+}
+
+func (b *batch) rows(list []byte) ([]*statemachine.InboxRow, error) {
+	keys, err := readList(list)
+	if err != nil {
+		return nil, err
+	}
+	var rows []*statemachine.InboxRow
+	for _, key := range keys {
+		row, err := b.InboxRow(statemachine.InboxKey(key))
+		if err != nil {
+			return nil, err
+		}
+		if row != nil {
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+// InboxRow reads one row.
+func (b *batch) InboxRow(key statemachine.InboxKey) (*statemachine.InboxRow, error) {
+	value := b.get(tableID{table: tableInbox}, bounded([]byte(key)))
+	if value == nil {
+		return nil, nil
+	}
+	return decodeRow(value)
+}
+
+// Unanswered reads a list.
+func (b *batch) Unanswered(account, dest string) ([]statemachine.AttemptRef, error) {
+	return readRefs(b.get(tableID{table: tableUnanswered}, pairKey(account, dest)))
+}
+
+// OpenException goes by the group to the exception.
+func (b *batch) OpenException(kind statemachine.ExceptionKind, group string) (*statemachine.Exception, error) {
+	key := b.get(tableID{table: tableOpenByGroup}, pairKey(string(kind), group))
+	if key == nil {
+		return nil, nil
+	}
+	return decodeException(b.get(tableID{table: tableExceptions}, key))
+}
+
+// Inbound reads what is remembered of a mobile-originated message.
+func (b *batch) Inbound(account string, fp receipt.Fingerprint) (uint64, time.Time, error) {
+	value := b.get(tableID{table: tableInbound}, pairKey(account, string(fp[:])))
+	switch len(value) {
+	case 0:
+		return 0, time.Time{}, nil
+	case 16:
+		return binary.BigEndian.Uint64(value), fromKeyNanos(value[8:]), nil
+	}
+	return 0, time.Time{}, errMalformed
+}
+
+// Record reads the log again.
+func (b *batch) Record(seq uint64) (statemachine.Record, error) { return b.record(seq) }

@@ -1,0 +1,314 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"esmed/statemachine"
+)
+
+// compareRows is how many rows are compared while the applier stands still.
+const compareRows = 512
+
+// projection folds the log into a scratch state.db and compares.
+func (v *verifier) projection(ctx context.Context) (err error) {
+	if v.s.readOnly() && v.s.state != nil {
+		if err := checkPages(v.s.state.Path(), stateFile, true); err != nil {
+			return err
+		}
+	}
+	dir, err := os.MkdirTemp("", "esmed-verify-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	db, err := createState(filepath.Join(dir, stateFile), true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	c := comparison{v: v, db: db, scratch: newApplier(db, "scratch", v.s.fold(), v.s.viewRecord)}
+	if err := c.fold(ctx, v.s.applied.Load()); err != nil {
+		return err
+	}
+	tables, err := c.tables()
+	if err != nil {
+		return err
+	}
+	for i, id := range tables {
+		v.progress(VerifyProgress{"compare", uint64(i), uint64(len(tables))})
+		if err := c.table(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// comparison holds the projection made anew beside the stored one.
+type comparison struct {
+	v       *verifier
+	db      *bbolt.DB
+	scratch *applier
+}
+
+// fold brings the scratch projection up to a record.
+func (c *comparison) fold(ctx context.Context, to uint64) error {
+	for c.scratch.cursor < to {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := 0
+		err := c.scratch.run(func(seq uint64) ([]statemachine.Record, error) {
+			if seq > to || n >= applyBatch {
+				return nil, nil
+			}
+			var records []statemachine.Record
+			err := c.v.s.entries(seq, func(e entry) (bool, error) {
+				if e.Seq > to {
+					return false, nil
+				}
+				if _, ok := e.Fact.(*statemachine.Reception); ok && e.textGone {
+					c.v.result.TakenStored++
+				}
+				records = append(records, e.Record)
+				return len(records) < applyStep, nil
+			})
+			n += len(records)
+			return records, err
+		}, nil)
+		if err != nil {
+			return err
+		}
+		c.v.progress(VerifyProgress{"fold", c.scratch.cursor, to})
+	}
+	return nil
+}
+
+// tables are all that either side has. Partitions that come later are not looked at.
+func (c *comparison) tables() ([]tableID, error) {
+	var ids []tableID
+	for t := range plainTables {
+		ids = append(ids, tableID{table: t})
+	}
+	add := func(id tableID) {
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	err := c.both(func(stored, anew *stateTx) error {
+		for t := plainTables + 1; int(t) < len(tableNames); t++ {
+			for _, tx := range [...]*stateTx{stored, anew} {
+				if tx.bolt == nil || tx.bolt.Bucket(tableID{table: t}.name()) == nil {
+					continue
+				}
+				err := tx.bolt.Bucket(tableID{table: t}.name()).ForEachBucket(func(name []byte) error {
+					if len(name) != 4 {
+						return errMalformed
+					}
+					add(tableID{t, binary.BigEndian.Uint32(name)})
+					return nil
+				})
+				if err != nil {
+					return err
+				}
+			}
+		}
+		if stored.over != nil {
+			for id := range stored.over.tables {
+				add(id)
+			}
+		}
+		return nil
+	})
+	return ids, err
+}
+
+// both reads the two projections as they follow from the same record.
+func (c *comparison) both(fn func(stored, anew *stateTx) error) error {
+	if !c.v.s.readOnly() {
+		c.v.s.applyMu.Lock()
+		defer c.v.s.applyMu.Unlock()
+		if err := c.fold(context.Background(), c.v.s.applied.Load()); err != nil {
+			return err
+		}
+	}
+	return c.v.s.view(func(stored *stateTx) error {
+		return guard("scratch", func() error {
+			return c.db.View(func(tx *bbolt.Tx) error { return fn(stored, newStateTx(tx, nil)) })
+		})
+	})
+}
+
+// table compares one table, a few rows at a time.
+func (c *comparison) table(ctx context.Context, id tableID) error {
+	var after []byte
+	for done := false; !done; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := c.both(func(stored, anew *stateTx) error {
+			a, err := someRows(stored, id, after)
+			if err != nil {
+				return err
+			}
+			b, err := someRows(anew, id, after)
+			if err != nil {
+				return err
+			}
+			var limit []byte // where both were read up to
+			if len(a) == compareRows {
+				limit = a[len(a)-1].key
+			}
+			if len(b) == compareRows && (limit == nil || bytes.Compare(b[len(b)-1].key, limit) < 0) {
+				limit = b[len(b)-1].key
+			}
+			after, done = limit, limit == nil
+			return c.rows(id, upTo(a, limit), upTo(b, limit), anew)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type row struct{ key, value []byte }
+
+func someRows(tx *stateTx, id tableID, after []byte) (rows []row, err error) {
+	err = tx.scan(id, nil, after, false, func(key, value []byte) error {
+		rows = append(rows, row{slices.Clone(key), slices.Clone(value)})
+		if len(rows) == compareRows {
+			return errStop
+		}
+		return nil
+	})
+	return rows, err
+}
+
+// upTo are the rows whose keys are not behind limit; nil = no limit.
+func upTo(rows []row, limit []byte) []row {
+	for limit != nil && len(rows) > 0 && bytes.Compare(rows[len(rows)-1].key, limit) > 0 {
+		rows = rows[:len(rows)-1]
+	}
+	return rows
+}
+
+// rows compares the same range of both.
+func (c *comparison) rows(id tableID, stored, anew []row, tx *stateTx) error {
+	for len(stored) > 0 || len(anew) > 0 {
+		order := 0
+		switch {
+		case len(stored) == 0:
+			order = 1
+		case len(anew) == 0:
+			order = -1
+		default:
+			order = bytes.Compare(stored[0].key, anew[0].key)
+		}
+		var a, b *row
+		if order <= 0 {
+			a, stored = &stored[0], stored[1:]
+		}
+		if order >= 0 {
+			b, anew = &anew[0], anew[1:]
+		}
+		if a != nil && b != nil && bytes.Equal(a.value, b.value) {
+			continue
+		}
+		if err := c.differ(id, a, b, tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// differ says what is wrong with a row, unless what it says cannot be decided again.
+func (c *comparison) differ(id tableID, stored, anew *row, tx *stateTx) error {
+	what := "is not what the log says"
+	at := stored
+	switch {
+	case stored == nil:
+		what, at = "is missing", anew
+	case anew == nil:
+		what = "does not follow from the log"
+	}
+	seqs := c.causes(id, *at, tx)
+	if c.v.result.TakenStored > 0 {
+		for _, seq := range seqs {
+			if e, err := c.v.s.entry(seq); err == nil && e.textGone {
+				return nil
+			}
+		}
+	}
+	var seq uint64
+	if len(seqs) > 0 {
+		seq = seqs[0]
+	}
+	// The key is not told: it may be a number.
+	return &DamagedError{File: stateFile, Seq: seq, Err: fmt.Errorf("a row of %s %s", tableNames[id.table], what)}
+}
+
+// causes are the records that a row follows from, as far as it tells; the most telling one first.
+func (c *comparison) causes(id tableID, r row, tx *stateTx) []uint64 {
+	switch id.table {
+	case tableDecisions:
+		if d, err := decodeDecision(r.key, r.value); err == nil {
+			return []uint64{d.Pos.Seq, d.Record}
+		}
+	case tableMessages:
+		return c.causesOfMessage(statemachine.ID(r.key), tx)
+	case tableIDs, tableUnanswered:
+		if refs, err := readRefs(r.value); err == nil && len(refs) > 0 {
+			return c.causesOfMessage(refs[0].Message, tx)
+		}
+	case tableQueue, tableDelayed:
+		return c.causesOfMessage(statemachine.ID(r.value), tx)
+	case tableDests:
+		if i := bytes.IndexByte(r.key, 0); i >= 0 {
+			return c.causesOfMessage(statemachine.ID(r.key[i+1:]), tx)
+		}
+	case tableRefs, tableInbound:
+		if len(r.value) >= 8 {
+			return []uint64{binary.BigEndian.Uint64(r.value)}
+		}
+	case tableInboundByAge:
+		if len(r.key) == 16 {
+			return []uint64{binary.BigEndian.Uint64(r.key[8:])}
+		}
+	case tableInbox:
+		if held, err := decodeRow(r.value); err == nil {
+			return held.Receptions
+		}
+	case tableExceptions, tableOpen:
+		if len(r.key) >= 8 {
+			return []uint64{binary.BigEndian.Uint64(r.key)}
+		}
+	}
+	return nil
+}
+
+// causesOfMessage are the records of a message, newest decision first.
+func (c *comparison) causesOfMessage(id statemachine.ID, tx *stateTx) []uint64 {
+	m, err := messageIn(tx, id)
+	if err != nil || m == nil {
+		return nil
+	}
+	var seqs []uint64
+	for pos := m.LastDecision; pos != (statemachine.DecisionPos{}); {
+		d, err := decisionAt(tx, pos)
+		if err != nil {
+			break
+		}
+		seqs = append(seqs, pos.Seq, d.Record)
+		pos = d.Previous
+	}
+	return append(seqs, recordsOf(m)...)
+}

@@ -1,0 +1,217 @@
+package store
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"esmed/statemachine"
+)
+
+// sink takes what a batch changes: a transaction, or the overlay of a read-only store.
+type sink interface {
+	put(id tableID, key, value []byte) error
+	delete(id tableID, key []byte) error
+}
+
+// overlaySink makes an overlay a sink.
+type overlaySink struct{ o *overlay }
+
+func (s overlaySink) put(id tableID, key, value []byte) error {
+	if value == nil {
+		value = []byte{}
+	}
+	s.o.put(id, key, value)
+	return nil
+}
+
+func (s overlaySink) delete(id tableID, key []byte) error {
+	s.o.put(id, key, nil)
+	return nil
+}
+
+// flush writes the batch, each table's keys in order: bbolt splits a page only when it commits, so
+// keys at random would be sorted into ever longer ones. arena holds encodings until then; it is
+// returned for the next batch.
+func (b *batch) flush(to sink, arena []byte) ([]byte, error) {
+	arena, err := b.flushMessages(to, arena)
+	if err != nil {
+		return arena, err
+	}
+	for i := range b.decisions {
+		d := &b.decisions[i]
+		start := len(arena)
+		arena = appendDecision(arena, d)
+		if err := to.put(decisionTable(d.Pos.Seq), decisionKey(d.Pos), arena[start:]); err != nil {
+			return arena, err
+		}
+	}
+	ids := slices.SortedFunc(maps.Keys(b.over.tables), func(x, y tableID) int {
+		if x.table != y.table {
+			return int(x.table) - int(y.table)
+		}
+		return int(x.part) - int(y.part)
+	})
+	for _, id := range ids {
+		t := b.over.tables[id]
+		for _, key := range t.sorted() {
+			if value := t.values[key]; value != nil {
+				err = to.put(id, []byte(key), value)
+			} else {
+				err = to.delete(id, []byte(key))
+			}
+			if err != nil {
+				return arena, err
+			}
+		}
+	}
+	return arena, b.flushCounters(to)
+}
+
+func (b *batch) flushMessages(to sink, arena []byte) ([]byte, error) {
+	for _, id := range slices.Sorted(maps.Keys(b.messages)) {
+		start := len(arena)
+		arena = appendMessage(arena, b.messages[id])
+		if err := to.put(b.parts.of(id).table(tableMessages), []byte(id), arena[start:]); err != nil {
+			return arena, err
+		}
+	}
+	return arena, nil
+}
+
+func (b *batch) flushCounters(to sink) error {
+	for _, key := range slices.Sorted(maps.Keys(b.sizes)) {
+		n := readSize(b.tx.get(tableID{table: tableSizes}, []byte(key))) + b.sizes[key]
+		if err := to.put(tableID{table: tableSizes}, []byte(key), appendSize(n)); err != nil {
+			return err
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(b.tallies)) {
+		t, err := readTally(b.tx.get(tableID{table: tableTallies}, []byte(key)))
+		if err != nil {
+			return err
+		}
+		if err := to.put(tableID{table: tableTallies}, []byte(key), appendTally(nil, t.Add(b.tallies[key]))); err != nil {
+			return err
+		}
+	}
+	for _, p := range b.parts {
+		if !p.changed {
+			continue
+		}
+		if err := to.put(tableID{table: tablePartitions}, p.key(), appendPartition(nil, p)); err != nil {
+			return err
+		}
+	}
+	return b.flushMeta(to)
+}
+
+func (b *batch) flushMeta(to sink) error {
+	id := tableID{table: tableMeta}
+	if b.rulesHead != nil {
+		if err := to.put(id, metaRules, b.rulesHead); err != nil {
+			return err
+		}
+	}
+	if err := to.put(id, metaAt, appendNanos(nil, b.at)); err != nil {
+		return err
+	}
+	return to.put(id, metaCursor, seqKey(b.cursor))
+}
+
+// forgetInbound drops what is remembered of mobile-originated messages for longer than anybody asks.
+// It follows from the cursor alone, so that one batch and many leave the same.
+func forgetInbound(tx *stateTx, now time.Time) error {
+	limit := appendNanos(nil, now.Add(-statemachine.InboundWindow))
+	byAge, inbound := tableID{table: tableInboundByAge}, tableID{table: tableInbound}
+	var ages, keys [][]byte
+	err := tx.scan(byAge, nil, nil, false, func(age, key []byte) error {
+		if len(age) != 16 || string(age[:8]) >= string(limit) {
+			return errStop
+		}
+		ages = append(ages, slices.Clone(age))
+		if value := tx.get(inbound, key); len(value) == 16 && string(value[:8]) == string(age[8:]) {
+			keys = append(keys, slices.Clone(key)) // else it came again since
+		}
+		return nil
+	})
+	for _, age := range ages {
+		if err == nil {
+			err = tx.delete(byAge, age)
+		}
+	}
+	for _, key := range keys {
+		if err == nil {
+			err = tx.delete(inbound, key)
+		}
+	}
+	return err
+}
+
+func readSize(value []byte) int64 {
+	v, n := protowire.ConsumeVarint(value)
+	if n < 0 {
+		return 0
+	}
+	return protowire.DecodeZigZag(v)
+}
+
+func appendSize(n int64) []byte { return protowire.AppendVarint(nil, protowire.EncodeZigZag(n)) }
+
+// Keys of the meta table.
+var (
+	metaFormat = []byte("format")
+	metaCursor = []byte("cursor") // seq of the last record that is in
+	metaAt     = []byte("at")     // and its time
+	metaRules  = []byte("rules")  // in force behind it: seq, then the record's value
+)
+
+type stateMeta struct {
+	cursor uint64
+	at     time.Time
+	rules  []byte
+}
+
+func readStateMeta(tx *stateTx) (m stateMeta, err error) {
+	id := tableID{table: tableMeta}
+	if v := tx.get(id, metaCursor); v != nil {
+		var ok bool
+		if m.cursor, ok = seqOf(v); !ok {
+			return m, errMalformed
+		}
+	}
+	if v := tx.get(id, metaAt); len(v) == 8 {
+		m.at = fromKeyNanos(v)
+	}
+	m.rules = clone(tx.get(id, metaRules))
+	return m, nil
+}
+
+// encodeRulesHead keeps a rules record outside the log, with its seq.
+func encodeRulesHead(rec statemachine.Record) []byte {
+	var e encoder
+	b, err := e.appendRecord(seqKey(rec.Seq), rec, nil, nil)
+	if err != nil {
+		panic("store: " + err.Error()) // a Rules fact has an encoding
+	}
+	return b
+}
+
+func decodeRulesHead(b []byte) (uint64, *statemachine.Rules, error) {
+	if len(b) < 8 {
+		return 0, nil, errMalformed
+	}
+	seq := binary.BigEndian.Uint64(b)
+	e, err := decodeRecord(seq, b[8:])
+	if err != nil {
+		return 0, nil, err
+	}
+	rules, ok := e.Fact.(*statemachine.Rules)
+	if !ok {
+		return 0, nil, errMalformed
+	}
+	return seq, rules, nil
+}

@@ -1,0 +1,121 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+)
+
+// guard runs fn, which calls bbolt, and turns what bbolt does on a damaged file (it panics, or reads
+// where its memory map has nothing behind it) into a DamagedError. Other panics go on.
+func guard(file string, fn func() error) (err error) {
+	before := debug.SetPanicOnFault(true)
+	defer func() {
+		debug.SetPanicOnFault(before)
+		if p := recover(); p != nil {
+			if !causedByDamage(p) {
+				panic(p)
+			}
+			err = &DamagedError{File: file, Err: fmt.Errorf("%v", p)}
+		}
+	}()
+	return fn()
+}
+
+// causedByDamage tells a fault in mapped memory, or a panic of bbolt's own, from a mistake of ours. It
+// must be called by the deferred function that recovered p.
+func causedByDamage(p any) bool {
+	if _, ok := p.(interface{ Addr() uintptr }); ok {
+		return true
+	}
+	var pcs [32]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	for {
+		frame, more := frames.Next()
+		if !strings.HasPrefix(frame.Function, "runtime.") {
+			return strings.HasPrefix(frame.Function, "go.etcd.io/bbolt")
+		}
+		if !more {
+			return false
+		}
+	}
+}
+
+// openBolt opens a bbolt file that exists. It says ErrLocked at once when another process has it.
+func openBolt(path, file string, options bbolt.Options) (db *bbolt.DB, err error) {
+	if err := checkHeader(path, file); err != nil {
+		return nil, err
+	}
+	options.FreelistType = bbolt.FreelistMapType
+	options.NoStatistics = true
+	options.Timeout = 1 // at once
+	var opened *os.File
+	options.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
+		f, err := os.OpenFile(name, flag&^os.O_CREATE, mode)
+		opened = f
+		return f, err
+	}
+	err = guard(file, func() (err error) {
+		db, err = bbolt.Open(path, 0o600, &options)
+		return err
+	})
+	if err == nil {
+		return db, nil
+	}
+	if opened != nil {
+		opened.Close() // also after a panic, which leaves it open and locked
+	}
+	switch {
+	case errors.Is(err, berrors.ErrTimeout):
+		return nil, ErrLocked
+	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch):
+		return nil, &DamagedError{File: file, Err: err}
+	}
+	return nil, err
+}
+
+// createBolt makes a bbolt file whole or not at all: fill writes its first content under another name.
+func createBolt(path string, options bbolt.Options, fill func(*bbolt.Tx) error) (*bbolt.DB, error) {
+	tmp := path + tmpSuffix
+	if err := os.Remove(tmp); err != nil && !os.IsNotExist(err) {
+		return nil, err
+	}
+	options.FreelistType = bbolt.FreelistMapType
+	options.NoStatistics = true
+	db, err := bbolt.Open(tmp, 0o600, &options)
+	if err == nil {
+		err = db.Update(fill)
+		if err == nil {
+			err = os.Rename(tmp, path)
+		}
+		if err == nil {
+			err = syncDir(dirOf(path))
+		}
+	}
+	if err != nil {
+		if db != nil {
+			err = errors.Join(err, db.Close())
+		}
+		os.Remove(tmp)
+		return nil, err
+	}
+	return db, nil
+}
+
+// diskFull marks an error that says only that there was no room: nothing was made durable, and bbolt
+// has put itself back to the last commit. What a failed fsync or anything else leaves is not known.
+func diskFull(err error) error {
+	var path *os.PathError
+	full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+	if full && errors.As(err, &path) && path.Op != "sync" {
+		return fmt.Errorf("%w: %w", ErrDiskFull, err)
+	}
+	return err
+}

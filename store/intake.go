@@ -1,0 +1,173 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"esmed/statemachine"
+)
+
+// intakeRequests is how many requests may wait for the writer: some groups, so that a commit always
+// finds what came during the last one.
+const intakeRequests = 8192
+
+// maxLag is how far the applier may be behind before accepts wait for it.
+const maxLag = 64 << 10
+
+// Acceptance answers Accept.
+type Acceptance struct {
+	Message  statemachine.ID
+	Seq      uint64 // the accepted record
+	At       time.Time
+	Existing bool // a repeat with an equal RequestHash: the first message's answer again
+}
+
+// request is what somebody wants appended. Exactly one of the done functions is set.
+type request struct {
+	fact  statemachine.Fact // one, or
+	facts []statemachine.Fact
+
+	doneAll    func([]statemachine.Record, error)
+	doneOne    func(statemachine.Record, error)
+	doneAccept func(Acceptance, error)
+
+	// What the writer found.
+	first, count int // of its records in the group
+	answer       Acceptance
+	err          error
+}
+
+func (r *request) fail(err error) {
+	switch {
+	case r.doneAll != nil:
+		r.doneAll(nil, err)
+	case r.doneOne != nil:
+		r.doneOne(statemachine.Record{}, err)
+	default:
+		r.doneAccept(Acceptance{}, err)
+	}
+}
+
+// intake takes requests until it is closed. Whatever it took is answered.
+type intake struct {
+	requests chan request
+	mu       sync.RWMutex // held by senders; close waits for them
+	closed   bool
+}
+
+func (i *intake) send(ctx context.Context, r request) error {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	if i.closed {
+		return ErrClosed
+	}
+	select {
+	case i.requests <- r:
+		return nil
+	default:
+	}
+	select {
+	case i.requests <- r:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (i *intake) close() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if !i.closed {
+		i.closed = true
+		close(i.requests)
+	}
+}
+
+// Post queues one fact. It waits only while the writer's queue is full; an error means that the fact was
+// not taken and done is not called. done is called once, by the writer, when the record is durable or
+// could not be made so (ErrDiskFull: the store goes on; any other: it ends); it must not block.
+//
+// The fact and all that it points to belong to the store from now on and are not modified by anybody.
+func (s *Store) Post(ctx context.Context, fact statemachine.Fact, done func(statemachine.Record, error)) error {
+	return s.send(ctx, request{fact: fact, doneOne: done})
+}
+
+// Append makes facts durable: in order, next to each other, all or none. They belong to the store from
+// now on, as with Post.
+func (s *Store) Append(ctx context.Context, facts ...statemachine.Fact) ([]statemachine.Record, error) {
+	if len(facts) == 0 {
+		return nil, nil
+	}
+	type result struct {
+		records []statemachine.Record
+		err     error
+	}
+	done := make(chan result, 1)
+	err := s.send(ctx, request{facts: facts, doneAll: func(r []statemachine.Record, err error) { done <- result{r, err} }})
+	if err != nil {
+		return nil, err
+	}
+	r := <-done
+	if r.err != nil {
+		return nil, fmt.Errorf("store: append: %w", r.err)
+	}
+	return r.records, nil
+}
+
+// Accept makes a message durable. When its Ref or its IdempotencyKey was used by the same Owner, it
+// answers with the message that used it if the RequestHash is equal, else ErrRefConflict. It waits
+// while the applier is far behind.
+func (s *Store) Accept(ctx context.Context, a *statemachine.MessageAccepted) (Acceptance, error) {
+	type result struct {
+		a   Acceptance
+		err error
+	}
+	done := make(chan result, 1)
+	err := s.AcceptPost(ctx, a, func(a Acceptance, err error) { done <- result{a, err} })
+	if err != nil {
+		return Acceptance{}, err
+	}
+	r := <-done
+	if r.err != nil {
+		return Acceptance{}, fmt.Errorf("store: accept: %w", r.err)
+	}
+	return r.a, nil
+}
+
+// AcceptPost is Accept for many: it returns when the message is queued, and done is called as Post says.
+func (s *Store) AcceptPost(ctx context.Context, a *statemachine.MessageAccepted, done func(Acceptance, error)) error {
+	if err := s.waitForRoom(ctx); err != nil {
+		return fmt.Errorf("store: accept: %w", err)
+	}
+	return s.send(ctx, request{fact: a, doneAccept: done})
+}
+
+func (s *Store) send(ctx context.Context, r request) error {
+	if s.readOnly() {
+		return fmt.Errorf("store: append: %w", ErrReadOnly)
+	}
+	if err := s.intake.send(ctx, r); err != nil {
+		return fmt.Errorf("store: append: %w", err)
+	}
+	return nil
+}
+
+// waitForRoom waits while the applier is too far behind for more work to be taken on.
+func (s *Store) waitForRoom(ctx context.Context) error {
+	for !s.readOnly() && s.end.Load()-s.applied.Load() >= maxLag {
+		next := s.changed.next()
+		if s.end.Load()-s.applied.Load() < maxLag {
+			return nil
+		}
+		select {
+		case <-next:
+		case <-s.ended:
+			return ErrClosed
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}

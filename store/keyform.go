@@ -1,0 +1,185 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"esmed/receipt"
+	"esmed/statemachine"
+)
+
+// maxKey keeps keys far below bbolt's limit (32 kB): a peer may send ids of 64 kB. What is longer
+// keeps its beginning and gets the SHA-256 of all of it instead of the rest.
+const maxKey = 512
+
+func bounded(key []byte) []byte {
+	if len(key) <= maxKey {
+		return key
+	}
+	sum := sha256.Sum256(key)
+	return append(key[:maxKey-len(sum):maxKey-len(sum)], sum[:]...)
+}
+
+// appendPart appends s so that no other s begins with the result.
+func appendKeyPart(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func pairKey(first, second string) []byte {
+	b := make([]byte, 0, len(first)+len(second)+2)
+	return bounded(append(appendKeyPart(b, first), second...))
+}
+
+// queueKey is where an entry waits: in the queue by priority and then first in first out, or among the
+// delayed by its time.
+func queueKey(e *statemachine.QueueEntry) (tableID, []byte) {
+	b := appendKeyPart(make([]byte, 0, 32), e.SMSC)
+	id := tableID{table: tableQueue}
+	if !e.NotBefore.IsZero() {
+		id.table = tableDelayed
+		b = appendNanos(b, e.NotBefore)
+	}
+	b = append(b, lowestFirst-e.Priority)
+	b = binary.BigEndian.AppendUint64(b, e.Seq)
+	return id, binary.BigEndian.AppendUint32(b, uint32(e.Part))
+}
+
+// lowestFirst less the priority sorts high priorities first.
+const lowestFirst = 3
+
+// queueEntry reads a key of queueKey without its SMSC, and its value.
+func queueEntry(id table, smsc string, rest, value []byte) (e statemachine.QueueEntry, ok bool) {
+	e.SMSC = smsc
+	if id == tableDelayed {
+		if len(rest) < 8 {
+			return e, false
+		}
+		e.NotBefore = fromKeyNanos(rest)
+		rest = rest[8:]
+	}
+	if len(rest) != 13 || rest[0] > lowestFirst {
+		return e, false
+	}
+	e.Priority = lowestFirst - rest[0]
+	e.Seq = binary.BigEndian.Uint64(rest[1:])
+	e.Part = int(binary.BigEndian.Uint32(rest[9:]))
+	e.Message = statemachine.ID(value)
+	return e, true
+}
+
+func refKey(kind byte, owner, ref string) []byte {
+	return bounded(append(appendKeyPart([]byte{kind}, ref), owner...))
+}
+
+// Kinds of refKey.
+const (
+	kindRef         = 'r'
+	kindIdempotency = 'k'
+)
+
+// destKey names a destination's messages: international numbers by their digits, others as given.
+func destKey(dest string, id statemachine.ID) []byte {
+	return append(destPrefix(dest), id...)
+}
+
+func destPrefix(dest string) []byte {
+	digits := strings.TrimPrefix(dest, "+")
+	if digits == dest {
+		digits = strings.TrimPrefix(dest, "00")
+	}
+	return append(bounded([]byte(digits)), 0)
+}
+
+func destination(m *statemachine.Message) string {
+	if m.E164 != "" {
+		return m.E164
+	}
+	return m.To
+}
+
+func inboxAgeKey(r *statemachine.InboxRow) []byte {
+	b := appendNanos(appendKeyPart(nil, r.SMSC), r.ReceivedAt)
+	return append(b, bounded([]byte(r.Key))...)
+}
+
+// A list is protobuf's repeated field 1, so that appending is putting one more behind.
+
+func appendToList(list []byte, element string) []byte {
+	return putBytes(slices.Clip(list), 1, []byte(element))
+}
+
+func readList(list []byte) (elements []string, err error) {
+	f := fields{rest: list}
+	for f.next() {
+		elements = append(elements, f.str())
+	}
+	return elements, f.err
+}
+
+// removeFromList gives nil when nothing is left.
+func removeFromList(list []byte, element string) []byte {
+	var left []byte
+	f := fields{rest: list}
+	for f.next() {
+		if string(f.b) != element {
+			left = putBytes(left, 1, f.b)
+		}
+	}
+	return left
+}
+
+func refElement(ref statemachine.AttemptRef) string {
+	b := putString(nil, 1, string(ref.Message))
+	b = putUint(b, 2, uint64(ref.Part))
+	return string(putUint(b, 3, uint64(ref.Attempt)))
+}
+
+func readRefs(list []byte) (refs []statemachine.AttemptRef, err error) {
+	f := fields{rest: list}
+	for f.next() {
+		f.nested(func(in *fields) { refs = append(refs, readRef(in)) })
+	}
+	return refs, f.err
+}
+
+func idKey(account string, key receipt.Key) []byte { return pairKey(account, string(key)) }
+
+// sizeKey names one of the counters of what there is now.
+func sizeKey(kind byte, of string) string { return string(kind) + of }
+
+// Kinds of sizeKey.
+const (
+	sizeQueue    = 'q' // parts that wait, of an SMSC
+	sizeInbox    = 'i' // rows, of an SMSC
+	sizeOpen     = 'x' // open exceptions, of a kind
+	sizeMessages = 'm' // messages; of nothing
+)
+
+func appendTally(b []byte, t statemachine.Tally) []byte {
+	for i, n := range tallyFields(&t) {
+		b = putInt(b, protowire.Number(i+1), *n)
+	}
+	return b
+}
+
+func readTally(value []byte) (t statemachine.Tally, err error) {
+	to := tallyFields(&t)
+	f := fields{rest: value}
+	for f.next() {
+		if i := int(f.num) - 1; i < len(to) {
+			*to[i] = f.int()
+		}
+	}
+	return t, f.err
+}
+
+func tallyFields(t *statemachine.Tally) [11]*int64 {
+	return [...]*int64{
+		&t.Accepted, &t.Submitted, &t.Failed, &t.Asked, &t.Final, &t.Delivered, &t.Open, &t.Unreported,
+		&t.InDoubt, &t.MaybeDoubled, &t.Verified,
+	}
+}

@@ -1,0 +1,284 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+// journal is all that the store asks of its log, so that a replicated one can take the place of the
+// segment files.
+type journal interface {
+	// append makes records durable as one commit, with its hash behind the last one; their seqs follow the
+	// last one's. rules is the newest rules record among them behind its seq, nil when there is none.
+	// After ErrDiskFull nothing has changed; after any other error nothing is known.
+	append(values [][]byte, rules []byte) error
+	// readFrom hands out records in order from seq on, until there are no more or fn says so. value is only
+	// good until fn returns. No transaction is held for long, so fn may be slow.
+	readFrom(seq uint64, fn func(seq uint64, value []byte) (more bool, err error)) error
+	// dropBefore gives back the room of records before seq, as far as whole files hold nothing else.
+	dropBefore(seq uint64) error
+}
+
+// readChunk is how many records one transaction hands out: a long one would keep bbolt from growing
+// its memory map, and so the writer from committing.
+const readChunk = 512
+
+// segmentLog is the journal in files. One goroutine appends, any read.
+type segmentLog struct {
+	dir        string
+	maxRecords uint64
+
+	chain    *chain
+	head     hash      // of the last commit
+	lastAt   time.Time // of the last record when the log was opened
+	rulesNow []byte // value of the newest rules record, behind its seq; nil = none
+	rolled   chan struct{}
+
+	mu       sync.RWMutex
+	segments []*segment // ascending; the last is appended to
+}
+
+// openLog opens what is there. It makes the first segment when there is none and write is set.
+func openLog(dir string, write bool, maxRecords int) (*segmentLog, error) {
+	l := &segmentLog{dir: dir, maxRecords: uint64(maxRecords), rolled: make(chan struct{}, 1)}
+	firsts, dropped, err := listSegments(dir)
+	if err != nil {
+		return nil, err
+	}
+	for i, first := range firsts {
+		if err := l.openNext(first, write && i == len(firsts)-1, dropped); err != nil {
+			return nil, errors.Join(err, l.close())
+		}
+	}
+	if len(firsts) == 0 && write {
+		s, err := createSegment(dir, segmentHead{first: 1})
+		if err != nil {
+			return nil, err
+		}
+		l.segments = append(l.segments, s)
+	}
+	l.chain = newChain(l.head)
+	return l, nil
+}
+
+// openNext opens the segment after those that are open, which it must follow without a gap.
+func (l *segmentLog) openNext(first uint64, write bool, dropped bool) error {
+	s, head, err := openSegment(l.dir, first, write)
+	if err != nil {
+		return err
+	}
+	l.segments = append(l.segments, s)
+	var previous, next uint64 = 0, 1
+	if n := len(l.segments); n > 1 {
+		previous, next = l.segments[n-2].first, l.segments[n-2].last+1
+	} else if dropped {
+		previous, next = head.previous, first
+	}
+	switch {
+	case head.previous != previous:
+		return &DamagedError{File: segmentName(head.previous), Seq: head.previous, Err: errors.New("segment is missing")}
+	case first != next:
+		return s.damaged(next, fmt.Errorf("records %d to %d are missing before it", next, first-1))
+	}
+	l.head, l.rulesNow = head.chain, head.rulesNow
+	s.summed = head.sum != nil || len(l.segments) == 1
+	return l.readHead(s)
+}
+
+// readHead takes the chain's head from the last record of a segment.
+func (l *segmentLog) readHead(s *segment) error {
+	if s.last < s.first {
+		return nil
+	}
+	return s.read(s.last, func(seq uint64, value []byte) (bool, error) {
+		e, err := decodeRecord(seq, value)
+		if err == nil && e.commit == nil {
+			err = errors.New("ends within a commit")
+		}
+		if err != nil {
+			return false, s.damaged(seq, err)
+		}
+		l.head, l.lastAt = *e.commit, e.At
+		return false, nil
+	})
+}
+
+// droppedMark in the log directory says that segments before the first were dropped on purpose.
+const droppedMark = "dropped"
+
+func listSegments(dir string) (firsts []uint64, dropped bool, err error) {
+	files, err := os.ReadDir(filepath.Join(dir, logDir))
+	if err != nil {
+		return nil, false, err
+	}
+	for _, f := range files {
+		first, ok := parseSegmentName(f.Name())
+		switch {
+		case ok:
+			firsts = append(firsts, first)
+		case f.Name() == droppedMark:
+			dropped = true
+		case filepath.Ext(f.Name()) != tmpSuffix:
+			return nil, false, &DamagedError{File: filepath.Join(logDir, f.Name()), Err: errors.New("not a log segment")}
+		}
+	}
+	slices.Sort(firsts)
+	return firsts, dropped, nil
+}
+
+// last is the seq of the last record; 0 when there is none. For who appends, and at open.
+func (l *segmentLog) last() uint64 {
+	if len(l.segments) == 0 {
+		return 0
+	}
+	return l.active().last
+}
+
+func (l *segmentLog) active() *segment { return l.segments[len(l.segments)-1] }
+
+func (l *segmentLog) append(values [][]byte, rules []byte) error {
+	if a := l.active(); a.last-a.first+1 >= l.maxRecords && a.last >= a.first || a.bytes.Load() >= segmentBytes {
+		if err := l.roll(); err != nil {
+			return diskFull(err)
+		}
+	}
+	first, n := l.last()+1, len(values)
+	for i, value := range values {
+		l.chain.add(hashRecord(first+uint64(i), value))
+	}
+	head := l.chain.end()
+	values[n-1] = appendCommit(values[n-1], head)
+	if err := l.active().append(first, values, rules); err != nil {
+		l.chain.begin(l.head)
+		return err
+	}
+	l.head = head
+	if rules != nil {
+		l.rulesNow = rules
+	}
+	return nil
+}
+
+// roll begins a new segment. The one before stays open for readers.
+func (l *segmentLog) roll() error {
+	a := l.active()
+	s, err := createSegment(l.dir, segmentHead{
+		first: a.last + 1, previous: a.first, chain: l.head, rules: l.rulesNow, rulesNow: l.rulesNow,
+	})
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	l.segments = append(l.segments, s)
+	l.mu.Unlock()
+	select {
+	case l.rolled <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// hashSegments puts the SHA-256 of each closed segment into the one behind it, oldest first, so that no
+// commit waits for it; until done is closed.
+func (l *segmentLog) hashSegments(done <-chan struct{}) error {
+	for {
+		segments := l.from(0)
+		for i := 1; i < len(segments); i++ {
+			if s := segments[i]; !s.summed && !s.db.IsReadOnly() {
+				if err := s.putSum(segments[i-1].path); err != nil {
+					return err
+				}
+			}
+		}
+		select {
+		case <-l.rolled:
+		case <-done:
+			return nil
+		}
+	}
+}
+
+// from gives the segments that may hold records from seq on.
+func (l *segmentLog) from(seq uint64) []*segment {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	i, found := slices.BinarySearchFunc(l.segments, seq, func(s *segment, seq uint64) int {
+		switch {
+		case s.first < seq:
+			return -1
+		case s.first > seq:
+			return 1
+		}
+		return 0
+	})
+	if !found && i > 0 {
+		i--
+	}
+	return l.segments[i:len(l.segments):len(l.segments)]
+}
+
+// fileOf names the segment that holds a record.
+func (l *segmentLog) fileOf(seq uint64) string {
+	if segments := l.from(seq); len(segments) > 0 {
+		return segments[0].name
+	}
+	return logDir
+}
+
+func (l *segmentLog) readFrom(seq uint64, fn func(uint64, []byte) (bool, error)) error {
+	for _, s := range l.from(seq) {
+		for done := false; !done; {
+			n := 0
+			stopped := false
+			err := s.read(seq, func(at uint64, value []byte) (bool, error) {
+				more, err := fn(at, value)
+				seq, n, stopped = at+1, n+1, !more
+				return more && n < readChunk, err
+			})
+			if err != nil || stopped {
+				return err
+			}
+			done = n < readChunk
+		}
+	}
+	return nil
+}
+
+// dropBefore marks the log as shortened and removes segments that end before seq. The active one stays.
+func (l *segmentLog) dropBefore(seq uint64) error {
+	if err := writeSynced(filepath.Join(l.dir, logDir, droppedMark), nil); err != nil {
+		return err
+	}
+	if err := syncDir(filepath.Join(l.dir, logDir)); err != nil {
+		return err
+	}
+	for {
+		l.mu.Lock()
+		if len(l.segments) < 2 || l.segments[1].first > seq {
+			l.mu.Unlock()
+			return nil
+		}
+		s := l.segments[0]
+		l.segments = l.segments[1:]
+		l.mu.Unlock()
+		if err := errors.Join(s.db.Close(), os.Remove(s.path)); err != nil {
+			return err
+		}
+	}
+}
+
+func (l *segmentLog) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var err error
+	for _, s := range l.segments {
+		err = errors.Join(err, s.db.Close())
+	}
+	l.segments = nil
+	return err
+}

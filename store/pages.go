@@ -1,0 +1,286 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+)
+
+// bbolt trusts its file: it follows page numbers and offsets wherever they lead, and opening a segment
+// for writing does so in a goroutine of bbolt's where no panic can be caught. So the pages are looked
+// at first, with reads instead of a memory map. The layout is bbolt's, little-endian as on all
+// machines that esmed is built for:
+//
+//	page:   id 8, flags 2, count 2, overflow 4, then count elements, then keys and values
+//	meta:   magic 4, version 4, page size 4, flags 4, root 8, sequence 8, freelist 8, high water 8, txid 8, FNV-64a 8
+//	branch: offset 4 (from the element), key size 4, page 8
+//	leaf:   flags 4, offset 4, key size 4, value size 4
+//	bucket: root 8 (0: a page follows inline), sequence 8
+const (
+	boltMagic   = 0xED0CDAED
+	boltVersion = 2
+
+	pageHeader    = 16
+	elementSize   = 16
+	bucketHeader  = 16
+	metaSize      = 64
+	metaChecked   = 56 // octets that the checksum covers
+	branchPage    = 0x01
+	leafPage      = 0x02
+	bucketElement = 0x01
+
+	maxDepth     = 64      // of a tree; bbolt's are under 10 deep
+	readAhead    = 8       // pages read at once
+	maxPageSize  = 1 << 16 // bbolt takes the system's
+	minBoltPages = 2
+)
+
+var le = binary.LittleEndian
+
+type boltMeta struct {
+	pageSize  int
+	root      uint64
+	highWater uint64 // number of pages in use
+	txid      uint64
+}
+
+// readMeta reads a meta page's content, after the page header.
+func readMeta(b []byte) (boltMeta, error) {
+	sum := fnv.New64a()
+	sum.Write(b[:metaChecked])
+	switch {
+	case le.Uint32(b) != boltMagic:
+		return boltMeta{}, errors.New("not a store file")
+	case le.Uint32(b[4:]) != boltVersion:
+		return boltMeta{}, fmt.Errorf("bbolt version %d", le.Uint32(b[4:]))
+	case le.Uint64(b[metaChecked:]) != sum.Sum64():
+		return boltMeta{}, errors.New("checksum of a meta page")
+	}
+	m := boltMeta{int(le.Uint32(b[8:])), le.Uint64(b[16:]), le.Uint64(b[40:]), le.Uint64(b[48:])}
+	if m.pageSize < 1024 || m.pageSize > maxPageSize || m.pageSize&(m.pageSize-1) != 0 {
+		return m, fmt.Errorf("page size %d", m.pageSize)
+	}
+	return m, nil
+}
+
+// readMetas gives the newer of the two meta pages. spoilt is what is wrong with the other one, which a
+// power cut may leave so without harm.
+func readMetas(f *os.File) (m boltMeta, spoilt, err error) {
+	size := os.Getpagesize()
+	var b [2][pageHeader + metaSize]byte
+	if _, err := f.ReadAt(b[0][:], 0); err != nil {
+		return m, nil, errors.New("too short for a store file")
+	}
+	first, err0 := readMeta(b[0][pageHeader:])
+	if err0 == nil {
+		size = first.pageSize
+	}
+	if _, err := f.ReadAt(b[1][:], int64(size)); err != nil {
+		return m, nil, errors.New("too short for a store file")
+	}
+	second, err1 := readMeta(b[1][pageHeader:])
+	switch {
+	case err0 != nil && err1 != nil:
+		return m, nil, err0
+	case err1 != nil || err0 == nil && first.txid > second.txid:
+		return first, err1, nil
+	}
+	return second, err0, nil
+}
+
+// checkHeader finds what no bbolt file is, and one that was cut short.
+func checkHeader(path, file string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	m, _, err := readMetas(f)
+	if err != nil {
+		return &DamagedError{File: file, Err: err}
+	}
+	if info, err := f.Stat(); err != nil {
+		return err
+	} else if uint64(info.Size()) < m.highWater*uint64(m.pageSize) {
+		return &DamagedError{File: file, Err: fmt.Errorf("%d octets long where %d pages are in use", info.Size(), m.highWater)}
+	}
+	return nil
+}
+
+// checkPages walks all pages of a file that nobody writes. strict also refuses a spoilt meta page.
+func checkPages(path, file string, strict bool) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	m, spoilt, err := readMetas(f)
+	if err == nil && strict {
+		err = spoilt
+	}
+	if err == nil {
+		w := pageWalk{f: f, meta: m, seen: make([]uint64, m.highWater/64+1)}
+		err = w.page(m.root, nil, nil, 0)
+	}
+	if err != nil {
+		var at uint64
+		var page *pageError
+		if errors.As(err, &page) {
+			at, _ = seqOf(page.low) // the keys of a segment's records are seqs
+		}
+		return &DamagedError{File: file, Seq: at, Err: err}
+	}
+	return nil
+}
+
+// pageError says which page is wrong, and the least key that it may hold; nil = any.
+type pageError struct {
+	id  uint64
+	low []byte
+	err error
+}
+
+func (e *pageError) Error() string { return fmt.Sprintf("page %d: %v", e.id, e.err) }
+
+func (e *pageError) Unwrap() error { return e.err }
+
+type pageWalk struct {
+	f    *os.File
+	meta boltMeta
+	seen []uint64 // one bit a page
+
+	buf   []byte
+	bufAt uint64 // first page in buf
+}
+
+// page walks the tree under a page whose keys must be from low on and below high; nil = no bound.
+func (w *pageWalk) page(id uint64, low, high []byte, depth int) error {
+	if depth > maxDepth {
+		return &pageError{id, low, errors.New("tree too deep")}
+	}
+	b, err := w.read(id)
+	if err != nil {
+		return &pageError{id, low, err}
+	}
+	leads, err := readElements(b, low, high)
+	if err != nil {
+		return &pageError{id, low, err}
+	}
+	for i, e := range leads {
+		if e.bucket != nil {
+			err = w.bucket(e.bucket, depth+1)
+		} else {
+			next := high
+			if i+1 < len(leads) {
+				next = leads[i+1].key
+			}
+			err = w.page(e.child, e.key, next, depth+1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *pageWalk) bucket(value []byte, depth int) error {
+	if len(value) < bucketHeader {
+		return errors.New("bucket without header")
+	}
+	if root := le.Uint64(value); root != 0 {
+		return w.page(root, nil, nil, depth)
+	}
+	if len(value) < bucketHeader+pageHeader {
+		return errors.New("inline bucket without page")
+	}
+	_, err := readElements(value[bucketHeader:], nil, nil)
+	return err
+}
+
+// read gives a page with its overflow pages, and refuses one that was met before.
+func (w *pageWalk) read(id uint64) ([]byte, error) {
+	if id < minBoltPages || id >= w.meta.highWater {
+		return nil, errors.New("no such page")
+	}
+	b, err := w.load(id, 1)
+	if err != nil {
+		return nil, err
+	}
+	overflow := uint64(le.Uint32(b[12:]))
+	if le.Uint64(b) != id || overflow >= w.meta.highWater-id {
+		return nil, fmt.Errorf("names itself %d, with %d more", le.Uint64(b), overflow)
+	}
+	for i := id; i <= id+overflow; i++ {
+		if w.seen[i/64]&(1<<(i%64)) != 0 {
+			return nil, errors.New("used twice")
+		}
+		w.seen[i/64] |= 1 << (i % 64)
+	}
+	return w.load(id, overflow+1)
+}
+
+// load gives n pages from id on, and reads on a little since the next ones are wanted soon.
+func (w *pageWalk) load(id, n uint64) ([]byte, error) {
+	size := uint64(w.meta.pageSize)
+	have := uint64(len(w.buf)) / size
+	if id < w.bufAt || id+n > w.bufAt+have {
+		want := min(max(n, readAhead), w.meta.highWater-id)
+		if uint64(cap(w.buf)) < want*size {
+			w.buf = make([]byte, want*size)
+		}
+		w.buf, w.bufAt = w.buf[:want*size], id
+		if _, err := w.f.ReadAt(w.buf, int64(id*size)); err != nil {
+			w.buf = w.buf[:0]
+			return nil, err
+		}
+	}
+	return w.buf[(id-w.bufAt)*size:][:n*size], nil
+}
+
+// below is what a page leads to: a child of a branch, or a bucket in a leaf.
+type below struct {
+	key    []byte
+	child  uint64
+	bucket []byte
+}
+
+// readElements checks a page's elements, whose keys must ascend from low on and stay below high.
+func readElements(b, low, high []byte) (leads []below, err error) {
+	flags, count := le.Uint16(b[8:]), int(le.Uint16(b[10:]))
+	if flags != branchPage && flags != leafPage || pageHeader+count*elementSize > len(b) || flags == branchPage && count == 0 {
+		return nil, fmt.Errorf("%d elements of kind %#x", count, flags)
+	}
+	last := low
+	for i := range count {
+		at := pageHeader + i*elementSize
+		el := b[at : at+elementSize]
+		var kind uint32
+		var offset, keySize, valueSize uint64
+		if flags == branchPage {
+			offset, keySize = uint64(le.Uint32(el)), uint64(le.Uint32(el[4:]))
+		} else {
+			kind = le.Uint32(el)
+			offset, keySize, valueSize = uint64(le.Uint32(el[4:])), uint64(le.Uint32(el[8:])), uint64(le.Uint32(el[12:]))
+		}
+		start := uint64(at) + offset
+		if kind > bucketElement || start < uint64(pageHeader+count*elementSize) || start+keySize+valueSize > uint64(len(b)) {
+			return nil, fmt.Errorf("element %d lies outside", i)
+		}
+		key := b[start : start+keySize]
+		order := bytes.Compare(key, last)
+		if order < 0 || order == 0 && i > 0 || high != nil && bytes.Compare(key, high) >= 0 {
+			return nil, fmt.Errorf("element %d out of order", i)
+		}
+		last = key
+		switch { // what is kept must outlive b
+		case flags == branchPage:
+			leads = append(leads, below{key: bytes.Clone(key), child: le.Uint64(el[8:])})
+		case kind == bucketElement:
+			leads = append(leads, below{bucket: bytes.Clone(b[start+keySize : start+keySize+valueSize])})
+		}
+	}
+	return leads, nil
+}

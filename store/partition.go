@@ -1,0 +1,144 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"esmed/statemachine"
+)
+
+// partitionMessages is how many messages a partition of the messages and their indexes takes. Small
+// ones keep the cost of random keys flat; each costs a probe for an id that nobody has.
+const partitionMessages = 50_000
+
+// partition is a range of message ids: from start on, up to the next one's start.
+type partition struct {
+	number   uint32
+	start    statemachine.ID // "" in the first
+	lastID   statemachine.ID // greatest in it
+	messages uint64
+	firstAt  time.Time // earliest and latest AcceptedAt
+	lastAt   time.Time
+	states   [numStates]uint64 // how many messages are in each
+
+	changed bool
+}
+
+const numStates = statemachine.Unreported + 1
+
+// partitions are all of them, in the order of their ids: one for every 50,000 messages.
+type partitions []*partition
+
+func (p *partition) key() []byte { return append([]byte{'p'}, p.start...) }
+
+func appendPartition(b []byte, p *partition) []byte {
+	b = putUint(b, 1, uint64(p.number))
+	b = putUint(b, 2, p.messages)
+	b = putTime(b, 3, p.firstAt)
+	b = putTime(b, 4, p.lastAt)
+	states := make([]byte, 0, numStates)
+	for _, n := range p.states {
+		states = protowire.AppendVarint(states, n)
+	}
+	b = putBytes(b, 5, states)
+	return putString(b, 6, string(p.lastID))
+}
+
+func decodePartition(key, value []byte) (*partition, error) {
+	if len(key) == 0 {
+		return nil, errMalformed
+	}
+	p := &partition{start: statemachine.ID(key[1:])}
+	f := fields{rest: value}
+	for f.next() {
+		switch f.num {
+		case 1:
+			p.number = uint32(f.u)
+		case 2:
+			p.messages = f.u
+		case 3:
+			p.firstAt = f.time()
+		case 4:
+			p.lastAt = f.time()
+		case 5:
+			rest := f.b
+			for i := range p.states {
+				n, size := protowire.ConsumeVarint(rest)
+				if size < 0 {
+					break
+				}
+				p.states[i], rest = n, rest[size:]
+			}
+		case 6:
+			p.lastID = statemachine.ID(f.str())
+		}
+	}
+	return p, f.err
+}
+
+func readPartitions(tx *stateTx) (partitions, error) {
+	var all partitions
+	err := tx.scan(tableID{table: tablePartitions}, nil, nil, false, func(key, value []byte) error {
+		p, err := decodePartition(key, value)
+		all = append(all, p)
+		return err
+	})
+	return all, err
+}
+
+// of is the partition that an id belongs to; nil when there is none at all.
+func (all partitions) of(id statemachine.ID) *partition {
+	i, found := slices.BinarySearchFunc(all, id, func(p *partition, id statemachine.ID) int {
+		return strings.Compare(string(p.start), string(id))
+	})
+	if !found {
+		i--
+	}
+	if i < 0 {
+		return nil
+	}
+	return all[i]
+}
+
+// place gives the partition for a new message. The last one, once it is full, is followed by another
+// that begins with the first id behind all of its own.
+func (all *partitions) place(id statemachine.ID) *partition {
+	p := all.of(id)
+	n := len(*all)
+	if p == nil || p == (*all)[n-1] && p.messages >= partitionMessages && id > p.lastID {
+		next := &partition{number: uint32(n)}
+		if p != nil {
+			next.number, next.start = (*all)[n-1].number+1, id
+		}
+		*all = append(*all, next)
+		p = next
+	}
+	return p
+}
+
+// add counts a new message, and moved one that changes its state.
+func (p *partition) add(m *statemachine.Message) {
+	if p.messages == 0 || m.AcceptedAt.Before(p.firstAt) {
+		p.firstAt = m.AcceptedAt
+	}
+	if m.AcceptedAt.After(p.lastAt) {
+		p.lastAt = m.AcceptedAt
+	}
+	p.lastID = max(p.lastID, m.ID)
+	p.messages++
+	p.states[m.State]++
+	p.changed = true
+}
+
+func (p *partition) moved(from, to statemachine.State) {
+	if from != to {
+		p.states[from]--
+		p.states[to]++
+		p.changed = true
+	}
+}
+
+func (p *partition) table(t table) tableID { return tableID{t, p.number} }

@@ -1,0 +1,231 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"esmed/statemachine"
+)
+
+// formatVersion is what this program writes. It reads all up to it and refuses newer ones.
+const formatVersion = 1
+
+// Fields of record.proto's Record.
+const (
+	fieldAt     protowire.Number = 1
+	fieldKey    protowire.Number = 2
+	fieldSpans  protowire.Number = 3
+	fieldFact   protowire.Number = 16 // the first of the facts
+	fieldCommit protowire.Number = 2047
+)
+
+// recordTypes in the order of their field numbers from fieldFact on. The order is for ever.
+var recordTypes = [...]statemachine.RecordType{
+	"rules", "accepted", "sent", "submit_resp", "in_doubt", "expired", "reception", "callback", "cutoff",
+	"query_resp", "cancel_resp", "retry", "inbound", "verification", "operator", "webhook", "session",
+	"retention", "restored",
+}
+
+// Field numbers of the facts that have a type.
+const (
+	factRules = fieldFact + iota
+	factAccepted
+	factSent
+	factSubmitResp
+	factInDoubt
+	factExpired
+	factReception
+	_ // callback
+	factCutoff
+	factQueryResp
+	_ // cancel_resp
+	factRetry
+	_ // inbound
+	_ // verification
+	_ // operator
+	_ // webhook
+	factSession
+)
+
+// unknownPrefix and a number name a type that not even recordTypes knows.
+const unknownPrefix = "unknown_"
+
+func typeOf(num protowire.Number) statemachine.RecordType {
+	if i := int(num - fieldFact); i < len(recordTypes) {
+		return recordTypes[i]
+	}
+	return statemachine.RecordType(fmt.Sprintf("%s%d", unknownPrefix, num))
+}
+
+func numberOf(t statemachine.RecordType) (protowire.Number, bool) {
+	for i, name := range recordTypes {
+		if name == t {
+			return fieldFact + protowire.Number(i), true
+		}
+	}
+	var num protowire.Number
+	if _, err := fmt.Sscanf(string(t), unknownPrefix+"%d", &num); err != nil || typeOf(num) != t {
+		return 0, false
+	}
+	return num, num > fieldFact && num < fieldCommit
+}
+
+// entry is a record as the log holds it.
+type entry struct {
+	statemachine.Record
+	spans    []Span // sealed octets of the fact's PDU
+	key      uint64 // name of the key that seals its texts; 0 = no text
+	textGone bool   // that key was destroyed
+
+	hash   hash  // of the record; see chain.go
+	commit *hash // set on the last record of a commit
+}
+
+// encoder writes records. Its scratch space is used again, so it belongs to one goroutine.
+type encoder struct {
+	spans []byte
+	seal  fieldSealer
+}
+
+// errNoEncoding is the caller's mistake: a fact that the log has no type for.
+var errNoEncoding = errors.New("fact has no encoding")
+
+// appendRecord appends the encoding of a record, without its commit hash. Texts are sealed with key
+// where they end up, so fact and spans are only read. A nil key leaves them as they are.
+func (e *encoder) appendRecord(b []byte, r statemachine.Record, spans []Span, key *sealKey) ([]byte, error) {
+	start := len(b)
+	b = putTime(b, fieldAt, r.At)
+	e.seal = fieldSealer{key: key, seq: r.Seq}
+	if key != nil {
+		b = putUint(b, fieldKey, key.name)
+	}
+	if len(spans) > 0 {
+		e.spans = e.spans[:0]
+		for _, s := range spans {
+			e.spans = protowire.AppendVarint(e.spans, uint64(s.Start))
+			e.spans = protowire.AppendVarint(e.spans, uint64(s.End-s.Start))
+		}
+		b = putBytes(b, fieldSpans, e.spans)
+	}
+	b, ok := e.appendFact(b, r.Fact, spans)
+	if !ok {
+		return b[:start], fmt.Errorf("%w: %T", errNoEncoding, r.Fact)
+	}
+	return b, nil
+}
+
+// appendCommit closes a commit: b ends with its last record.
+func appendCommit(b []byte, h hash) []byte { return putBytes(b, fieldCommit, h[:]) }
+
+// decodeRecord reads what appendRecord and appendCommit wrote. Texts are still sealed.
+func decodeRecord(seq uint64, value []byte) (entry, error) {
+	e := entry{Record: statemachine.Record{Seq: seq}}
+	body := value
+	f := fields{rest: value}
+	for before := len(f.rest); f.next(); before = len(f.rest) {
+		switch {
+		case f.num == fieldAt:
+			e.At = f.time()
+		case f.num == fieldKey:
+			e.key = f.u
+		case f.num == fieldSpans:
+			e.spans = readSpans(&f)
+		case f.num == fieldCommit:
+			if len(f.b) != len(hash{}) || len(f.rest) != 0 {
+				return e, errMalformed
+			}
+			e.commit = (*hash)(f.bytes())
+			body = value[:len(value)-before]
+		case f.num >= fieldFact:
+			e.Fact = readFact(f.num, &f)
+		}
+	}
+	switch {
+	case f.err != nil:
+		return e, f.err
+	case e.Fact == nil || e.At.IsZero():
+		return e, errMalformed
+	}
+	if pdu := sealedPDU(e.Fact); !within(e.spans, len(pdu)) {
+		return e, errMalformed
+	}
+	e.hash = hashRecord(seq, body)
+	return e, nil
+}
+
+func readSpans(f *fields) []Span {
+	var spans []Span
+	for rest := f.b; len(rest) > 0; {
+		start, n := protowire.ConsumeVarint(rest)
+		if n < 0 {
+			f.fail()
+			return nil
+		}
+		length, m := protowire.ConsumeVarint(rest[n:])
+		if m < 0 || start > maxRecord || length > maxRecord {
+			f.fail()
+			return nil
+		}
+		spans = append(spans, Span{int(start), int(start + length)})
+		rest = rest[n+m:]
+	}
+	return spans
+}
+
+// within reports whether spans are in order, do not overlap and lie in n octets.
+func within(spans []Span, n int) bool {
+	at := 0
+	for _, s := range spans {
+		if s.Start < at || s.End < s.Start || s.End > n {
+			return false
+		}
+		at = s.End
+	}
+	return true
+}
+
+// maxRecord bounds what one record may hold, well over the largest PDU (16 MiB are refused at the
+// frame).
+const maxRecord = 32 << 20
+
+// seqKey is a record's key in its segment.
+func seqKey(seq uint64) []byte { return binary.BigEndian.AppendUint64(nil, seq) }
+
+func seqOf(key []byte) (uint64, bool) {
+	if len(key) != 8 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint64(key), true
+}
+
+// canonical gives the fact as it will read back from the log: instants in UTC, without a monotonic
+// clock. The caller's value is not changed.
+func canonical(fact statemachine.Fact) statemachine.Fact {
+	switch f := fact.(type) {
+	case *statemachine.MessageAccepted:
+		c := *f
+		c.ScheduledAt, c.ValidUntil = canonicalTime(f.ScheduledAt), canonicalTime(f.ValidUntil)
+		return &c
+	case *statemachine.Sent:
+		if isCanonical(f.ValidUntil) {
+			return f
+		}
+		c := *f
+		c.ValidUntil = canonicalTime(f.ValidUntil)
+		return &c
+	case *statemachine.SubmitResp:
+		if isCanonical(f.RetryAt) {
+			return f
+		}
+		c := *f
+		c.RetryAt = canonicalTime(f.RetryAt)
+		return &c
+	}
+	return fact
+}
+
+func isCanonical(t time.Time) bool { return t == canonicalTime(t) }

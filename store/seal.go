@@ -1,0 +1,119 @@
+package store
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/binary"
+
+	"esmed/receipt"
+	"esmed/statemachine"
+)
+
+// Texts are sealed where they stand, octet for octet, by AES-256 in counter mode. A key seals the texts
+// of one hour of one process, so that no counter is used twice: seq and the count of the field within
+// its record make it (8 octets and 4, then 4 that count blocks), and a seq is given again only by a
+// process that was started later, or after a failed commit, which makes the key be changed.
+
+// sealKey is one key of the keys directory.
+type sealKey struct {
+	name  uint64 // when it was made, seconds since 1970; unique
+	block cipher.Block
+}
+
+func newSealKey(name uint64, secret []byte) (*sealKey, error) {
+	block, err := aes.NewCipher(secret)
+	if err != nil {
+		return nil, err
+	}
+	return &sealKey{name, block}, nil
+}
+
+// xor seals what is clear and unseals what is sealed, in place.
+func (k *sealKey) xor(b []byte, seq uint64, field uint32) {
+	var iv [aes.BlockSize]byte
+	binary.BigEndian.PutUint64(iv[:], seq)
+	binary.BigEndian.PutUint32(iv[8:], field)
+	cipher.NewCTR(k.block, iv[:]).XORKeyStream(b, b)
+}
+
+// fieldSealer seals the texts of one record, in the order in which they are met.
+type fieldSealer struct {
+	key   *sealKey // nil: texts stay as they are
+	seq   uint64
+	field uint32
+}
+
+// last seals the last n octets of b.
+func (s *fieldSealer) last(b []byte, n int) {
+	if n == 0 {
+		return
+	}
+	if s.key != nil {
+		s.key.xor(b[len(b)-n:], s.seq, s.field)
+	}
+	s.field++
+}
+
+func (s *fieldSealer) spans(pdu []byte, spans []Span) {
+	for _, span := range spans {
+		s.last(pdu[:span.End], span.End-span.Start)
+	}
+}
+
+// unseal makes the texts of a decoded record readable. A nil key was destroyed: they read as zeros.
+func (e *entry) unseal(key *sealKey) {
+	if e.key == 0 {
+		return
+	}
+	e.textGone = key == nil
+	s := fieldSealer{key: key, seq: e.Seq}
+	for _, text := range texts(e.Fact, e.spans) {
+		if e.textGone {
+			clear(text)
+			continue
+		}
+		s.last(text, len(text))
+	}
+}
+
+// texts are the octets of a fact that are sealed, in the order in which the encoder meets them.
+func texts(fact statemachine.Fact, spans []Span) [][]byte {
+	var all [][]byte
+	if a, ok := fact.(*statemachine.MessageAccepted); ok {
+		all = append(all, a.RequestHash)
+		for _, t := range a.TLVs {
+			if t.Tag == receipt.TagMessagePayload {
+				all = append(all, t.Value)
+			}
+		}
+		for i := range a.Parts {
+			all = append(all, a.Parts[i].ShortMessage)
+		}
+		return all
+	}
+	pdu := sealedPDU(fact)
+	for _, s := range spans {
+		all = append(all, pdu[s.Start:s.End])
+	}
+	return all
+}
+
+// hasText reports whether there is anything to seal.
+func hasText(fact statemachine.Fact, spans []Span) bool {
+	if len(spans) > 0 {
+		return true
+	}
+	_, ok := fact.(*statemachine.MessageAccepted)
+	return ok
+}
+
+// sealedPDU is the PDU that holds message text; nil for facts that have none.
+func sealedPDU(fact statemachine.Fact) []byte {
+	switch f := fact.(type) {
+	case *statemachine.Sent:
+		return f.PDU
+	case *statemachine.Reception:
+		return f.PDU
+	}
+	return nil
+}

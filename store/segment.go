@@ -1,0 +1,262 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"go.etcd.io/bbolt"
+)
+
+const (
+	segmentSuffix = ".log"
+	seqDigits     = 20
+)
+
+// Buckets and keys of a segment.
+var (
+	bucketHead    = []byte("head")
+	bucketRecords = []byte("records")
+
+	keyFormat   = []byte("format")   // version, 8 octets like all numbers here
+	keyFirst    = []byte("first")    // seq that its first record has
+	keyPrevious = []byte("previous") // first seq of the segment before; 0 = none
+	keyChain    = []byte("chain")    // hash of the commit before its first
+	keyRules    = []byte("rules")    // rules in force at its first record: seq, then the record's value
+	keyRulesNow = []byte("rules_now")
+	keySum      = []byte("previous_sha256") // of the file before; put when it was computed
+)
+
+// segment is one file of the log. Values of the records bucket are records, keyed by seq.
+type segment struct {
+	name  string // relative to data_dir
+	path  string
+	db    *bbolt.DB
+	first uint64
+	last  uint64       // first-1 = holds none; belongs to who appends
+	bytes atomic.Int64 // in use
+
+	summed bool // its head has the SHA-256 of the file before; belongs to hashSegments
+}
+
+// segmentHead is what a segment begins with.
+type segmentHead struct {
+	first, previous uint64
+	chain           hash
+	rules           []byte // nil = none in force
+	rulesNow        []byte // the newest, in this segment or before
+	sum             []byte // SHA-256 of the file before; nil = not computed yet, or none
+}
+
+func segmentName(first uint64) string {
+	return filepath.Join(logDir, fmt.Sprintf("%0*d%s", seqDigits, first, segmentSuffix))
+}
+
+// parseSegmentName gives the first seq that a file's name tells.
+func parseSegmentName(base string) (first uint64, ok bool) {
+	digits, ok := strings.CutSuffix(base, segmentSuffix)
+	if !ok || len(digits) != seqDigits {
+		return 0, false
+	}
+	first, err := strconv.ParseUint(digits, 10, 64)
+	return first, err == nil && first > 0
+}
+
+func segmentOptions() bbolt.Options {
+	return bbolt.Options{NoFreelistSync: true, InitialMmapSize: 2 * segmentBytes}
+}
+
+func createSegment(dir string, head segmentHead) (*segment, error) {
+	s := &segment{name: segmentName(head.first), first: head.first, last: head.first - 1}
+	s.path = filepath.Join(dir, s.name)
+	db, err := createBolt(s.path, segmentOptions(), func(tx *bbolt.Tx) error {
+		b, err := tx.CreateBucket(bucketHead)
+		if err != nil {
+			return err
+		}
+		if _, err = tx.CreateBucket(bucketRecords); err != nil {
+			return err
+		}
+		for _, kv := range [][2][]byte{
+			{keyFormat, seqKey(formatVersion)}, {keyFirst, seqKey(head.first)}, {keyPrevious, seqKey(head.previous)},
+			{keyChain, head.chain[:]}, {keyRules, head.rules}, {keyRulesNow, head.rulesNow},
+		} {
+			if err := b.Put(kv[0], kv[1]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	s.db = db
+	return s, err
+}
+
+// openSegment opens a segment for reading, or to append to it as well.
+func openSegment(dir string, first uint64, write bool) (*segment, segmentHead, error) {
+	s := &segment{name: segmentName(first), first: first, last: first - 1}
+	s.path = filepath.Join(dir, s.name)
+	options := bbolt.Options{ReadOnly: true}
+	if write {
+		if err := checkPages(s.path, s.name, false); err != nil {
+			return nil, segmentHead{}, err
+		}
+		options = segmentOptions()
+	}
+	var err error
+	if s.db, err = openBolt(s.path, s.name, options); err != nil {
+		return nil, segmentHead{}, err
+	}
+	var head segmentHead
+	err = s.view(func(tx *bbolt.Tx) error {
+		if head, err = readHead(tx); err != nil {
+			return err
+		}
+		if head.first != first {
+			return fmt.Errorf("begins with seq %d", head.first)
+		}
+		if k, _ := tx.Bucket(bucketRecords).Cursor().Last(); k != nil {
+			var ok bool
+			if s.last, ok = seqOf(k); !ok || s.last < first {
+				return errors.New("last key is no seq of this segment")
+			}
+		}
+		s.bytes.Store(tx.Size())
+		return nil
+	})
+	if err != nil {
+		return nil, head, errors.Join(s.damaged(0, err), s.db.Close())
+	}
+	return s, head, nil
+}
+
+func readHead(tx *bbolt.Tx) (h segmentHead, err error) {
+	b := tx.Bucket(bucketHead)
+	if b == nil || tx.Bucket(bucketRecords) == nil {
+		return h, errors.New("not a log segment")
+	}
+	number := func(key []byte) uint64 {
+		v, ok := seqOf(b.Get(key))
+		if !ok {
+			err = fmt.Errorf("head has no %s", key)
+		}
+		return v
+	}
+	if number(keyFormat) > formatVersion {
+		return h, ErrNewerFormat
+	}
+	h.first, h.previous = number(keyFirst), number(keyPrevious)
+	if copy(h.chain[:], b.Get(keyChain)) != len(h.chain) {
+		err = errors.New("head has no chain")
+	}
+	h.rules, h.rulesNow, h.sum = clone(b.Get(keyRules)), clone(b.Get(keyRulesNow)), clone(b.Get(keySum))
+	return h, err
+}
+
+// clone copies what points into a transaction; nothing gives nil.
+func clone(b []byte) []byte {
+	if len(b) == 0 {
+		return nil
+	}
+	return bytes.Clone(b)
+}
+
+func (s *segment) view(fn func(*bbolt.Tx) error) error {
+	return guard(s.name, func() error { return s.db.View(fn) })
+}
+
+// damaged makes err a DamagedError, unless it is one or says something else.
+func (s *segment) damaged(seq uint64, err error) error {
+	var already *DamagedError
+	if err == nil || errors.As(err, &already) || errors.Is(err, ErrNewerFormat) {
+		return err
+	}
+	return &DamagedError{File: s.name, Seq: seq, Err: err}
+}
+
+// append writes one commit and makes it durable. rules, when not nil, becomes the newest in the head.
+func (s *segment) append(first uint64, values [][]byte, rules []byte) error {
+	err := guard(s.name, func() error {
+		return s.db.Update(func(tx *bbolt.Tx) error {
+			if rules != nil {
+				if err := tx.Bucket(bucketHead).Put(keyRulesNow, rules); err != nil {
+					return err
+				}
+			}
+			b := tx.Bucket(bucketRecords)
+			b.FillPercent = 1
+			var key [8]byte
+			for i, value := range values {
+				binary.BigEndian.PutUint64(key[:], first+uint64(i))
+				if err := b.Put(key[:], value); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return diskFull(err)
+	}
+	s.last = first + uint64(len(values)) - 1
+	var size int
+	for _, v := range values {
+		size += len(v) + elementSize + len(seqKey(0))
+	}
+	s.bytes.Add(int64(size))
+	return nil
+}
+
+// read hands out records from seq on in one transaction, until fn says to stop.
+func (s *segment) read(from uint64, fn func(seq uint64, value []byte) (more bool, err error)) error {
+	return s.view(func(tx *bbolt.Tx) error {
+		c := tx.Bucket(bucketRecords).Cursor()
+		for k, v := c.Seek(seqKey(from)); k != nil; k, v = c.Next() {
+			seq, ok := seqOf(k)
+			if !ok {
+				return s.damaged(from, errors.New("key is no seq"))
+			}
+			if more, err := fn(seq, v); err != nil || !more {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// putSum puts the SHA-256 of the file before into the head. A full disk lets it be for this time.
+func (s *segment) putSum(before string) error {
+	sum, err := fileSum(before)
+	if err != nil {
+		return err
+	}
+	err = guard(s.name, func() error {
+		return s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(bucketHead).Put(keySum, sum) })
+	})
+	if err = diskFull(err); errors.Is(err, ErrDiskFull) {
+		return nil
+	}
+	s.summed = err == nil
+	return err
+}
+
+// fileSum is the SHA-256 of a file.
+func fileSum(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return nil, err
+	}
+	return sum.Sum(nil), nil
+}

@@ -1,0 +1,137 @@
+package store
+
+import (
+	"errors"
+	"path/filepath"
+
+	"go.etcd.io/bbolt"
+
+	"esmed/statemachine"
+)
+
+// stateMmap is the address space that state.db is given, so that growing rarely has to wait for readers.
+const stateMmap = 4 << 30
+
+func openState(dir string, write bool) (*bbolt.DB, error) {
+	options := bbolt.Options{ReadOnly: true}
+	if write {
+		options = bbolt.Options{InitialMmapSize: stateMmap}
+	}
+	db, err := openBolt(filepath.Join(dir, stateFile), stateFile, options)
+	if err != nil {
+		return nil, err
+	}
+	err = guard(stateFile, func() error {
+		return db.View(func(tx *bbolt.Tx) error {
+			version, ok := seqOf(newStateTx(tx, nil).get(tableID{table: tableMeta}, metaFormat))
+			switch {
+			case !ok:
+				return &DamagedError{File: stateFile, Err: errors.New("not esmed's")}
+			case version > formatVersion:
+				return ErrNewerFormat
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// createState makes an empty state.db. A scratch one is not made durable.
+func createState(path string, scratch bool) (*bbolt.DB, error) {
+	options := bbolt.Options{InitialMmapSize: stateMmap, NoSync: scratch, NoGrowSync: scratch}
+	return createBolt(path, options, func(tx *bbolt.Tx) error {
+		return newStateTx(tx, nil).put(tableID{table: tableMeta}, metaFormat, seqKey(formatVersion))
+	})
+}
+
+func stateMetaOf(db *bbolt.DB) (m stateMeta, err error) {
+	err = guard(stateFile, func() error {
+		return db.View(func(tx *bbolt.Tx) error {
+			m, err = readStateMeta(newStateTx(tx, nil))
+			return err
+		})
+	})
+	return m, stateDamaged(0, err)
+}
+
+// stateDamaged says of which file a value could not be decoded.
+func stateDamaged(seq uint64, err error) error {
+	if errors.Is(err, errMalformed) {
+		return &DamagedError{File: stateFile, Seq: seq, Err: err}
+	}
+	return err
+}
+
+// view reads the state in one short transaction.
+func (s *Store) view(fn func(*stateTx) error) error {
+	if s.state == nil {
+		return stateDamaged(0, fn(newStateTx(nil, s.over)))
+	}
+	return stateDamaged(0, guard(stateFile, func() error {
+		return s.state.View(func(tx *bbolt.Tx) error { return fn(newStateTx(tx, s.over)) })
+	}))
+}
+
+// foldTail folds in memory what the log holds behind state.db's cursor.
+func (s *Store) foldTail() error {
+	s.over = nil
+	over := newOverlay()
+	err := s.view(func(tx *stateTx) error {
+		parts, err := readPartitions(tx)
+		if err != nil {
+			return err
+		}
+		b, err := newBatch(tx, parts, new(messageCache), s.viewRecord)
+		if err != nil {
+			return err
+		}
+		fold := s.fold()
+		err = s.entries(b.cursor+1, func(e entry) (bool, error) {
+			_, err := b.apply(fold, e.Record)
+			return true, err
+		})
+		if err == nil {
+			_, err = b.flush(overlaySink{over}, nil)
+		}
+		return err
+	})
+	over.sort()
+	s.over = over
+	s.applied.Store(s.end.Load())
+	return err
+}
+
+// viewRecord is statemachine.View's Record.
+func (s *Store) viewRecord(seq uint64) (statemachine.Record, error) {
+	e, err := s.entry(seq)
+	return e.Record, err
+}
+
+// entry reads one record of the log, with its texts unsealed.
+func (s *Store) entry(seq uint64) (found entry, err error) {
+	err = s.entries(seq, func(e entry) (bool, error) {
+		found = e
+		return false, nil
+	})
+	if err == nil && found.Seq != seq {
+		err = ErrNotFound
+	}
+	return found, err
+}
+
+// entries reads the log from seq on, with texts unsealed.
+func (s *Store) entries(seq uint64, fn func(entry) (more bool, err error)) error {
+	return s.log.readFrom(seq, func(seq uint64, value []byte) (bool, error) {
+		e, err := decodeRecord(seq, value)
+		if err != nil {
+			return false, &DamagedError{File: s.log.fileOf(seq), Seq: seq, Err: err}
+		}
+		if e.key != 0 {
+			e.unseal(s.keys.named(e.key))
+		}
+		return fn(e)
+	})
+}

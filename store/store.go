@@ -1,0 +1,277 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"go.etcd.io/bbolt"
+	"golang.org/x/sync/errgroup"
+
+	"esmed/statemachine"
+)
+
+// Store is an open data_dir. Its methods may be called from any goroutine.
+type Store struct {
+	cfg     Config
+	lock    *os.File
+	log     *segmentLog
+	keys    *keyring
+	state   *bbolt.DB // nil: read-only, and there is none
+	over    *overlay  // what a read-only store folded in memory; else nil
+	rebuilt bool      // state.db was missing
+
+	intake  intake
+	feed    feed
+	applier *applier
+	rulesMu sync.Mutex // one SetRules at a time
+	applyMu sync.Mutex // held while a batch is applied; whoever else holds it sees the state stand still
+
+	end     atomic.Uint64 // seq of the last durable record
+	applied atomic.Uint64 // seq of the last record in state.db
+	wanted  atomic.Uint64 // up to where a query waits
+	kick    chan struct{} // something for the applier
+	changed broadcast     // at each batch of the applier
+	ended   chan struct{} // closed when Run has ended
+	ran     atomic.Bool
+}
+
+// Open opens data_dir for the daemon, and makes it when there is none. It takes the lock at once. After
+// an error (ErrLocked, ErrNewerFormat, *DamagedError, the system's) nothing was changed. Records that
+// state.db lacks are applied by Run. Close must be called.
+func Open(cfg Config) (*Store, error) {
+	s, err := open(cfg.withDefaults(), true)
+	if err != nil {
+		return nil, fmt.Errorf("store: open: %w", err)
+	}
+	return s, nil
+}
+
+// OpenReadOnly opens data_dir for reading while no daemon has it (ErrLocked when one does; ErrNoStore
+// when there is nothing). Nothing is written: what state.db lacks is folded in memory, all of the log
+// if there is no state.db. Run and what writes answer ErrReadOnly.
+func OpenReadOnly(cfg Config) (*Store, error) {
+	s, err := open(cfg.withDefaults(), false)
+	if err != nil {
+		return nil, fmt.Errorf("store: open read-only: %w", err)
+	}
+	return s, nil
+}
+
+func open(cfg Config, write bool) (s *Store, err error) {
+	if write {
+		if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	s = &Store{cfg: cfg, kick: make(chan struct{}, 1), ended: make(chan struct{})}
+	s.intake.requests = make(chan request, intakeRequests)
+	if s.lock, err = lockDir(cfg.Dir, !write); err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			err = ErrNoStore
+		}
+		return nil, err
+	}
+	if err := s.openFiles(write); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.end.Store(s.log.last())
+	return s, s.begin(write)
+}
+
+// openFiles opens what is there and checks that it fits together before it makes what is missing.
+func (s *Store) openFiles(write bool) error {
+	have := func(name string) bool {
+		ok, err := exists(filepath.Join(s.cfg.Dir, name))
+		return ok || err != nil
+	}
+	hasLog, hasKeys, hasState := have(logDir), have(keysDir), have(stateFile)
+	s.keys = newKeyring(filepath.Join(s.cfg.Dir, keysDir))
+	switch {
+	case !hasLog && hasState:
+		return &DamagedError{File: logDir, Err: errors.New("the log is missing, state.db is there")}
+	case !hasLog && !write:
+		return ErrNoStore
+	case !hasLog:
+		if err := makeDir(filepath.Join(s.cfg.Dir, keysDir)); err != nil {
+			return err
+		}
+		if err := makeDir(filepath.Join(s.cfg.Dir, logDir)); err != nil {
+			return err
+		}
+	case !hasKeys:
+		return &DamagedError{File: keysDir, Err: errors.New("the keys of the texts are missing")}
+	}
+	var err error
+	if hasState {
+		if s.state, err = openState(s.cfg.Dir, write); err != nil {
+			return err
+		}
+	}
+	if s.log, err = openLog(s.cfg.Dir, write, s.cfg.SegmentRecords); err != nil {
+		return err
+	}
+	if err := s.checkCursor(); err != nil {
+		return err
+	}
+	if s.state == nil {
+		s.rebuilt = s.log.last() > 0
+		if write {
+			s.state, err = createState(filepath.Join(s.cfg.Dir, stateFile), false)
+		}
+	}
+	return err
+}
+
+// checkCursor refuses a state.db that has seen more than the log holds.
+func (s *Store) checkCursor() error {
+	if s.state == nil {
+		return nil
+	}
+	m, err := stateMetaOf(s.state)
+	if err != nil {
+		return err
+	}
+	if m.cursor > s.log.last() {
+		return &DamagedError{File: logDir, Seq: s.log.last() + 1, Err: fmt.Errorf("ends before seq %d, which state.db has", m.cursor)}
+	}
+	s.applied.Store(m.cursor)
+	return nil
+}
+
+// begin makes what follows from what was opened.
+func (s *Store) begin(write bool) error {
+	if !write {
+		if err := s.foldTail(); err != nil {
+			return errors.Join(err, s.Close())
+		}
+		return nil
+	}
+	s.applier = newApplier(s.state, stateFile, s.fold(), s.viewRecord)
+	return nil
+}
+
+func (s *Store) fold() statemachine.Fold { return statemachine.Fold{Decode: s.cfg.Decode} }
+
+func (s *Store) readOnly() bool { return s.applier == nil }
+
+// Run writes and applies until ctx is done and all that was taken is durable and applied, or until an
+// error after which nothing can be trusted (a failed fsync, a damaged file): then every caller that
+// waits got that error, and the process should end. It is called once.
+func (s *Store) Run(ctx context.Context) error {
+	if s.readOnly() {
+		return fmt.Errorf("store: run: %w", ErrReadOnly)
+	}
+	if s.ran.Swap(true) {
+		return fmt.Errorf("store: run: %w", ErrClosed)
+	}
+	defer close(s.ended)
+	written := make(chan struct{})
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		<-ctx.Done()
+		s.intake.close()
+		return nil
+	})
+	g.Go(func() error {
+		defer close(written)
+		return newWriter(s, stop).run()
+	})
+	g.Go(func() error { return s.applyAll(written) })
+	g.Go(func() error { return s.log.hashSegments(written) })
+	if err := g.Wait(); err != nil {
+		return fmt.Errorf("store: run: %w", err)
+	}
+	return nil
+}
+
+// Close closes the files and gives the lock back. Run must have ended.
+func (s *Store) Close() error {
+	var err error
+	s.intake.close()
+	for r := range s.intake.requests { // those that came when nobody ran
+		r.fail(ErrClosed)
+	}
+	if s.log != nil {
+		err = s.log.close()
+	}
+	if s.state != nil {
+		err = errors.Join(err, s.state.Close())
+	}
+	if s.lock != nil {
+		err = errors.Join(err, s.lock.Close())
+	}
+	s.log, s.state, s.lock = nil, nil, nil
+	if err != nil {
+		return fmt.Errorf("store: close: %w", err)
+	}
+	return nil
+}
+
+// Changed is closed the next time that the applier has applied something.
+func (s *Store) Changed() <-chan struct{} { return s.changed.next() }
+
+// Sync waits until all that was durable when it was called is applied. Reading methods call it.
+func (s *Store) Sync(ctx context.Context) error {
+	if s.readOnly() {
+		return nil
+	}
+	target := s.end.Load()
+	for {
+		next := s.changed.next()
+		if s.applied.Load() >= target {
+			return nil
+		}
+		for want := s.wanted.Load(); want < target && !s.wanted.CompareAndSwap(want, target); want = s.wanted.Load() {
+		}
+		s.wake()
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return fmt.Errorf("store: sync: %w", ctx.Err())
+		case <-s.ended:
+			if s.applied.Load() >= target {
+				return nil
+			}
+			return fmt.Errorf("store: sync: %w", ErrClosed)
+		}
+	}
+}
+
+// wake tells the applier that there is something for it.
+func (s *Store) wake() {
+	select {
+	case s.kick <- struct{}{}:
+	default:
+	}
+}
+
+// broadcast wakes all who wait for the next time that something happens.
+type broadcast struct {
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+func (b *broadcast) next() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ch == nil {
+		b.ch = make(chan struct{})
+	}
+	return b.ch
+}
+
+func (b *broadcast) send() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ch != nil {
+		close(b.ch)
+		b.ch = nil
+	}
+}

@@ -1,0 +1,197 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+
+	"go.etcd.io/bbolt"
+)
+
+// table names a bucket of state.db; doc.go draws what is in them.
+type table uint8
+
+const (
+	tableMeta table = iota
+	tablePartitions
+	tableQueue
+	tableDelayed
+	tableUnanswered
+	tableInbox
+	tableInboxByKey
+	tableInboxByDest
+	tableInboxByAge
+	tableInbound
+	tableInboundByAge
+	tableExceptions
+	tableOpenByGroup
+	tableOpen
+	tableTallies
+	tableSizes
+	plainTables // how many are a bucket of the root; the others come in partitions
+
+	tableDecisions // by seq of the cause
+	tableMessages  // by message id, like those below
+	tableIDs
+	tableRefs
+	tableDests
+)
+
+var tableNames = [...]string{
+	tableMeta: "meta", tablePartitions: "partitions", tableQueue: "queue", tableDelayed: "delayed",
+	tableUnanswered: "unanswered", tableInbox: "inbox", tableInboxByKey: "inbox_by_key",
+	tableInboxByDest: "inbox_by_dest", tableInboxByAge: "inbox_by_age", tableInbound: "inbound",
+	tableInboundByAge: "inbound_by_age", tableExceptions: "exceptions", tableOpenByGroup: "open_by_group",
+	tableOpen: "open", tableTallies: "tallies", tableSizes: "sizes",
+	tableDecisions: "decisions", tableMessages: "messages", tableIDs: "ids", tableRefs: "refs", tableDests: "dests",
+}
+
+// tableID is a table, and for those in partitions which of them.
+type tableID struct {
+	table table
+	part  uint32
+}
+
+func (id tableID) name() []byte { return []byte(tableNames[id.table]) }
+
+func (id tableID) partName() []byte { return binary.BigEndian.AppendUint32(nil, id.part) }
+
+// stateTx is one reading of state.db: a bbolt transaction, and laid over it what a read-only store
+// folded in memory. Slices that it hands out are good until the transaction ends.
+type stateTx struct {
+	bolt    *bbolt.Tx // nil: there is no state.db, all is in over
+	over    *overlay  // nil: nothing lies over it
+	buckets map[tableID]*bbolt.Bucket
+}
+
+func newStateTx(tx *bbolt.Tx, over *overlay) *stateTx {
+	return &stateTx{bolt: tx, over: over, buckets: make(map[tableID]*bbolt.Bucket, 8)}
+}
+
+// bucket is nil when the table was never written.
+func (t *stateTx) bucket(id tableID) *bbolt.Bucket {
+	if t.bolt == nil {
+		return nil
+	}
+	b, ok := t.buckets[id]
+	if !ok {
+		b = t.bolt.Bucket(id.name())
+		if b != nil && id.table > plainTables {
+			b = b.Bucket(id.partName())
+		}
+		t.buckets[id] = b
+	}
+	return b
+}
+
+// get is nil when there is no such key.
+func (t *stateTx) get(id tableID, key []byte) []byte {
+	if t.over != nil {
+		if v, ok := t.over.get(id, key); ok {
+			return v
+		}
+	}
+	if b := t.bucket(id); b != nil {
+		return b.Get(key)
+	}
+	return nil
+}
+
+// put and delete write to the transaction's own bucket, making it where needed.
+func (t *stateTx) put(id tableID, key, value []byte) error {
+	b, err := t.writable(id)
+	if err != nil {
+		return err
+	}
+	return b.Put(key, value)
+}
+
+func (t *stateTx) delete(id tableID, key []byte) error {
+	b := t.bucket(id)
+	if b == nil {
+		return nil
+	}
+	return b.Delete(key)
+}
+
+func (t *stateTx) writable(id tableID) (*bbolt.Bucket, error) {
+	if b := t.bucket(id); b != nil {
+		return b, nil
+	}
+	b, err := t.bolt.CreateBucketIfNotExists(id.name())
+	if err == nil && id.table > plainTables {
+		b, err = b.CreateBucketIfNotExists(id.partName())
+	}
+	if err == nil {
+		if id.table == tableDecisions || id.table == tableMessages {
+			b.FillPercent = sequentialFill
+		}
+		t.buckets[id] = b
+	}
+	return b, err
+}
+
+// sequentialFill is for tables whose keys come (nearly) in order.
+const sequentialFill = 0.95
+
+// errStop ends a scan without being its result.
+var errStop = errors.New("stop")
+
+// scan walks the keys that begin with prefix, behind after if that is not nil, in either direction.
+// fn may end it with errStop.
+func (t *stateTx) scan(id tableID, prefix, after []byte, reverse bool, fn func(key, value []byte) error) error {
+	var sources []source
+	if b := t.bucket(id); b != nil {
+		sources = append(sources, &boltSource{c: b.Cursor()})
+	}
+	if t.over != nil {
+		sources = append(sources, t.over.source(id))
+	}
+	for _, s := range sources {
+		s.begin(prefix, after, reverse)
+	}
+	for {
+		key, value, ok := nextOf(sources, reverse)
+		if !ok {
+			return nil
+		}
+		if value == nil {
+			continue // deleted in what lies over
+		}
+		if err := fn(key, value); err != nil {
+			if err == errStop {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// nextOf takes the next key of all sources. Of equal keys the last source's counts.
+func nextOf(sources []source, reverse bool) (key, value []byte, ok bool) {
+	for _, s := range sources {
+		k, v := s.current()
+		if k == nil {
+			continue
+		}
+		order := 1
+		if ok {
+			order = bytes.Compare(key, k)
+			if reverse {
+				order = -order
+			}
+		}
+		if order >= 0 {
+			key, value, ok = k, v, true
+		}
+	}
+	if !ok {
+		return nil, nil, false
+	}
+	for _, s := range sources {
+		if k, _ := s.current(); k != nil && bytes.Equal(k, key) {
+			s.advance()
+		}
+	}
+	return key, value, true
+}

@@ -1,0 +1,141 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"time"
+
+	"esmed/statemachine"
+)
+
+// pendingRef is a ref or key that was claimed by a record.
+type pendingRef struct {
+	seq     uint64
+	at      time.Time
+	message statemachine.ID
+	hash    []byte
+}
+
+// uniqueness decides whether a ref or an idempotency key is new to its owner. What state.db does not
+// have yet is pending.
+type uniqueness struct {
+	s       *Store
+	pending map[string]*pendingRef
+	order   []claimed // of pending, by seq
+	parts   partitions
+	read    bool // parts were read for this group
+}
+
+type claimed struct {
+	key string
+	seq uint64
+}
+
+// begin forgets what the applier has taken over. What it has is visible to every transaction from now on.
+func (u *uniqueness) begin() {
+	applied := u.s.applied.Load()
+	n := 0
+	for n < len(u.order) && u.order[n].seq <= applied {
+		delete(u.pending, u.order[n].key)
+		n++
+	}
+	u.order = u.order[n:]
+}
+
+func (u *uniqueness) end() { u.parts, u.read = nil, false }
+
+// forget takes back what records from seq on claimed.
+func (u *uniqueness) forget(seq uint64) {
+	n := len(u.order)
+	for n > 0 && u.order[n-1].seq >= seq {
+		n--
+		delete(u.pending, u.order[n].key)
+	}
+	u.order = u.order[:n]
+}
+
+// claim takes the message's ref and key for it. It gives the message that has them already, when its
+// request was the same, and ErrRefConflict when it was not.
+func (u *uniqueness) claim(a *statemachine.MessageAccepted, seq uint64, at time.Time) (first *pendingRef, err error) {
+	var keys [][]byte
+	if a.IdempotencyKey != "" {
+		keys = append(keys, refKey(kindIdempotency, a.Owner, a.IdempotencyKey))
+	}
+	if a.Ref != "" {
+		keys = append(keys, refKey(kindRef, a.Owner, a.Ref))
+	}
+	for _, key := range keys {
+		found, err := u.find(key)
+		if err != nil {
+			return nil, err
+		}
+		if found == nil {
+			continue
+		}
+		if !bytes.Equal(found.hash, a.RequestHash) || first != nil && first.seq != found.seq {
+			return nil, ErrRefConflict
+		}
+		first = found
+	}
+	if first != nil {
+		return first, nil
+	}
+	for _, key := range keys {
+		u.pending[string(key)] = &pendingRef{seq, at, a.Message, a.RequestHash}
+		u.order = append(u.order, claimed{string(key), seq})
+	}
+	return nil, nil
+}
+
+func (u *uniqueness) find(key []byte) (*pendingRef, error) {
+	if p := u.pending[string(key)]; p != nil {
+		return p, nil
+	}
+	var value []byte
+	err := u.s.view(func(tx *stateTx) (err error) {
+		if !u.read {
+			if u.parts, err = readPartitions(tx); err != nil {
+				return err
+			}
+			u.read = true
+		}
+		value = clone(findRef(tx, u.parts, key))
+		return nil
+	})
+	if err != nil || value == nil {
+		return nil, err
+	}
+	seq, _, err := readRefValue(value)
+	if err != nil {
+		return nil, err
+	}
+	e, err := u.s.entry(seq)
+	if err != nil {
+		return nil, err
+	}
+	a, ok := e.Fact.(*statemachine.MessageAccepted)
+	if !ok {
+		return nil, &DamagedError{File: stateFile, Seq: seq, Err: errors.New("a ref leads to a record that accepted nothing")}
+	}
+	return &pendingRef{seq, e.At, a.Message, a.RequestHash}, nil
+}
+
+// findRef probes the partitions from the newest on.
+func findRef(tx *stateTx, parts partitions, key []byte) []byte {
+	for _, p := range slices.Backward(parts) {
+		if value := tx.get(p.table(tableRefs), key); value != nil {
+			return value
+		}
+	}
+	return nil
+}
+
+// readRefValue reads what a ref leads to: the accepted record's seq, then the message's id.
+func readRefValue(value []byte) (seq uint64, id statemachine.ID, err error) {
+	if len(value) < 8 {
+		return 0, "", errMalformed
+	}
+	return binary.BigEndian.Uint64(value), statemachine.ID(value[8:]), nil
+}
