@@ -46,7 +46,7 @@ func (s *step) apply(e *evidence, f *finding) error {
 
 // applyTo judges evidence against one part.
 func (s *step) applyTo(e *evidence, f *finding, m *Message, ref AttemptRef) (Verdict, error) {
-	p := s.part(m, ref.Part)
+	p := m.Part(ref.Part)
 	from := p.State
 	verdict, why := judge(e, p)
 	var repeatOf uint64
@@ -101,7 +101,7 @@ func (s *step) raiseWord(e *evidence) error {
 // held receipts for it have found their owner.
 func (s *step) learn(e *evidence, m *Message, p *Part, ref AttemptRef) error {
 	keys := e.keys()
-	if a := p.attempt(ref.Attempt); a != nil {
+	if a := p.editAttempt(ref.Attempt); a != nil {
 		news := a.MessageID == ""
 		a.learn(e.receipt.ID, e.seq)
 		if news && len(keys) > 0 {
@@ -199,7 +199,7 @@ func (s *step) failQueued(m *Message, failed *Part) error {
 		if !m.Parts[i].Queued() {
 			continue
 		}
-		p := s.part(m, i+1)
+		p := m.Part(i+1)
 		from := p.State
 		if err := s.settle(m, p, BasisNone, s.rec.Seq, ""); err != nil {
 			return err

@@ -8,19 +8,20 @@ import (
 
 // narrowing is one step by which several candidates become fewer. Each candidate is asked for its
 // answer: if one agrees, those that agree are left; else those that do not refuse.
-type narrowing struct {
-	name string // Decision.NarrowedBy
-	ask  func(*step, *evidence, *candidate) Answer
-}
+type narrowing uint8
 
-// narrowings are the steps in their order (DESIGN §4).
-var narrowings = [...]narrowing{
-	{"logical_event", (*step).askEvent},
-	{"address", (*step).askAddress},
-	{"user_message_reference", (*step).askReference},
-	{"dates", (*step).askDates},
-	{"window", (*step).askWindow},
-}
+// The steps in their order (DESIGN §4).
+const (
+	byEvent narrowing = iota
+	byAddress
+	byReference
+	byDates
+	byWindow
+	narrowings
+)
+
+// narrowingNames are as in Decision.NarrowedBy.
+var narrowingNames = [narrowings]string{"logical_event", "address", "user_message_reference", "dates", "window"}
 
 // dateSlack is how much a receipt's done date may lie before our submit: clocks differ, and dates come
 // without zone.
@@ -32,19 +33,19 @@ func (s *step) narrow(e *evidence, left []candidate) ([]candidate, string) {
 	if len(left) < 2 {
 		return left, ""
 	}
-	for _, n := range narrowings {
-		if left = n.keep(s, e, left); len(left) == 1 {
-			return left, n.name
+	for n := range narrowings {
+		if left = s.keep(n, e, left); len(left) == 1 {
+			return left, narrowingNames[n]
 		}
 	}
 	return left, ""
 }
 
-func (n narrowing) keep(s *step, e *evidence, of []candidate) []candidate {
+func (s *step) keep(n narrowing, e *evidence, of []candidate) []candidate {
 	answers := make([]Answer, len(of))
 	want := Silent
 	for i := range of {
-		if answers[i] = n.ask(s, e, &of[i]); answers[i] == Agrees {
+		if answers[i] = s.ask(n, e, &of[i]); answers[i] == Agrees {
 			want = Agrees
 		}
 	}
@@ -55,6 +56,20 @@ func (n narrowing) keep(s *step, e *evidence, of []candidate) []candidate {
 		}
 	}
 	return left
+}
+
+func (s *step) ask(n narrowing, e *evidence, c *candidate) Answer {
+	switch n {
+	case byEvent:
+		return s.askEvent(e, c)
+	case byAddress:
+		return s.askAddress(e, c)
+	case byReference:
+		return s.askReference(e, c)
+	case byDates:
+		return s.askDates(e, c)
+	}
+	return s.askWindow(e, c)
 }
 
 // askEvent: one that already knows this logical event is its owner.

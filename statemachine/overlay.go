@@ -21,8 +21,8 @@ func (s *step) message(id ID) (*Message, error) {
 	return s.view.Message(id)
 }
 
-// edit gives the step's own copy of a message, nil when there is none. Of its parts only what part
-// gives may be modified.
+// edit gives the step's own copy of a message and its parts, nil when there is none. The slices of a
+// part are still those of the View: they are replaced, never modified.
 func (s *step) edit(id ID) (*Message, error) {
 	for i := range s.edited {
 		if s.edited[i].now.ID == id {
@@ -37,15 +37,6 @@ func (s *step) edit(id ID) (*Message, error) {
 	now.Parts = slices.Clone(was.Parts)
 	s.edited = append(s.edited, edited{was, &now})
 	return &now, nil
-}
-
-// part gives a part of a message that edit gave, fit to be modified; nil when there is none.
-func (s *step) part(m *Message, number int) *Part {
-	p := m.Part(number)
-	if p != nil {
-		p.Attempts = slices.Clone(p.Attempts)
-	}
-	return p
 }
 
 // attempts are those that were given an id with that key, newest first, this step's own among them.

@@ -57,6 +57,15 @@ func (p *Part) attempt(number int) *Attempt {
 	return &p.Attempts[number-1]
 }
 
+// editAttempt gives an attempt fit to be modified; nil when there is none.
+func (p *Part) editAttempt(number int) *Attempt {
+	if p.attempt(number) == nil {
+		return nil
+	}
+	p.Attempts = slices.Clone(p.Attempts)
+	return p.attempt(number)
+}
+
 // first is the first attempt with that outcome, or nil.
 func (p *Part) first(o Outcome) *Attempt {
 	for i := range p.Attempts {

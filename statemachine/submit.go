@@ -2,6 +2,7 @@ package statemachine
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"esmed/receipt"
@@ -55,7 +56,7 @@ func (s *step) sent(r *Sent) error {
 	if r.Attempt != len(p.Attempts)+1 {
 		return s.noEffect(fmt.Sprintf("attempt %d was made before, or is not the next one", r.Attempt))
 	}
-	p.Attempts = append(p.Attempts, Attempt{
+	p.Attempts = append(slices.Clip(p.Attempts), Attempt{
 		Number: r.Attempt, At: s.rec.At, Seq: s.rec.Seq, Session: r.Session, SequenceNumber: r.SequenceNumber,
 		ValidUntil: r.ValidUntil, UserMessageReference: r.UserMessageReference,
 	})
@@ -71,7 +72,7 @@ func (s *step) submitResp(r *SubmitResp) error {
 	if err != nil || p == nil {
 		return err
 	}
-	a := p.attempt(r.Attempt)
+	a := p.editAttempt(r.Attempt)
 	switch {
 	case a == nil:
 		return s.noEffect(fmt.Sprintf("attempt %d was never sent", r.Attempt))
@@ -152,7 +153,7 @@ func (s *step) liveOwners(m *Message, keys []receipt.Key) ([]AttemptRef, error) 
 			return nil, err
 		}
 		for _, ref := range refs {
-			if ref.Message == m.ID || containsRef(live, ref) {
+			if ref.Message == m.ID || slices.Contains(live, ref) {
 				continue
 			}
 			other, err := s.message(ref.Message)
@@ -173,7 +174,7 @@ func (s *step) inDoubt(r *AttemptInDoubt) error {
 	if err != nil || p == nil {
 		return err
 	}
-	a := p.attempt(r.Attempt)
+	a := p.editAttempt(r.Attempt)
 	switch {
 	case a == nil:
 		return s.noEffect(fmt.Sprintf("attempt %d was never sent", r.Attempt))
@@ -221,7 +222,7 @@ func (s *step) expired(r *QueueExpired) error {
 			continue
 		}
 		n++
-		p := s.part(m, i+1)
+		p := m.Part(i+1)
 		from := p.State
 		s.dequeue(m, p)
 		if err := s.settle(m, p, BasisExpiry, s.rec.Seq, ""); err != nil {
@@ -265,18 +266,9 @@ func (s *step) find(id ID, part int) (*Message, *Part, error) {
 	if m == nil {
 		return nil, nil, s.noEffect(noMessage)
 	}
-	p := s.part(m, part)
+	p := m.Part(part)
 	if p == nil {
 		return nil, nil, s.noEffect(fmt.Sprintf("the message has no part %d", part))
 	}
 	return m, p, nil
-}
-
-func containsRef(refs []AttemptRef, ref AttemptRef) bool {
-	for _, r := range refs {
-		if r == ref {
-			return true
-		}
-	}
-	return false
 }

@@ -1,0 +1,66 @@
+// Package statemachine says, record by record and without I/O, whose a receipt is, what it counts for,
+// and how a part and a message move. The same log gives the same states, decisions, inbox, exceptions
+// and counters, wherever and whenever it is folded: no clock, no goroutine, no order of maps takes part.
+//
+// # Duties of the caller
+//
+//  1. Append a Record to the log, durably.
+//  2. Step it: Fold.Step(view, record), records in the order of Seq, each once.
+//  3. Put all its Effects in place together, so that the View shows them before the next Step. Within a
+//     slice they go in order (a queue entry may be put and removed by one record).
+//  4. Put a Rules record in force itself: View.Rules gives it from the next record on.
+//
+// A Record whose condition no longer holds changes nothing and says why in Effects.NoEffect. Step fails
+// only when the View does; then nothing was decided and the same Step may be tried again. Neither side
+// modifies a value that it was given: Effects hold new values, which may share what did not change.
+//
+//	mem := statemachine.NewMemory(statemachine.Fold{Decode: decode})
+//	for _, rec := range log {
+//		effects, err := mem.Apply(rec) // Step, and put in place
+//		…
+//	}
+//	mem.Messages["01JDXW5Q0C8Z4Y3K7M2N9P6R5T"].Reason() // alpha reported DELIVRD in record 1841, …
+//
+// # States of a part
+//
+//	                  ┌──────── refused for now, did not leave, resent after doubt ───────┐
+//	                  ▼                                                                   │
+//	accepted ──▶ QUEUED ──sent──▶ SUBMITTING ──submit_resp──▶ SUBMITTED                   │
+//	                  │                │  │        ▲             │   │                     │
+//	                  │                │  └─in_doubt─▶ IN_DOUBT ─┼───┼── late answer ──────┤
+//	                  │                │                    │    │   │                     │
+//	            expired,               refused              ▼    ▼   └──cutoff──▶ UNREPORTED
+//	      or a sibling failed          for good    SCHEDULED ENROUTE                   │
+//	                  │                │           ACCEPTED  UNKNOWN ──cutoff──▶ UNREPORTED
+//	                  ▼                ▼                    │                          │
+//	                FAILED ◀───────────┘                    ▼                          ▼
+//	                                   DELIVERED EXPIRED DELETED UNDELIVERABLE REJECTED SKIPPED
+//
+//	state                                     final   closed   rests on (Basis)
+//	QUEUED SUBMITTING IN_DOUBT                no      no       none
+//	SUBMITTED                                 no      (1)      submit_sm_resp, cutoff
+//	SCHEDULED ENROUTE ACCEPTED UNKNOWN        (2)     (1)(2)   receipt, callback, query_sm
+//	DELIVERED EXPIRED DELETED UNDELIVERABLE
+//	REJECTED SKIPPED                          yes     yes      receipt, callback, query_sm
+//	FAILED                                    yes     yes      submit_sm_resp, expiry
+//	UNREPORTED                                no      yes      cutoff
+//
+//	(1) where no receipt was asked for, or where one was asked for failure only and the window is over
+//	(2) ACCEPTED and UNKNOWN are final where the SMSC's rules said so when they were reported
+//
+// The state follows from the part's attempts and evidence alone (Part.current): the reported state or
+// UNREPORTED if there is one, else SUBMITTING while an attempt is unanswered, QUEUED while one waits to
+// be made, IN_DOUBT while one is, else SUBMITTED, else FAILED. What is final never moves.
+//
+// # Decisions
+//
+// Every record that says something about a message but accepted and sent, our own acts, which the
+// Message itself names, leaves a Decision in the message's chain; a reception leaves one for each part
+// it is judged for, or one without a message. The last decision about a reception is the one that
+// stands: matched, not_a_receipt, undecodable, or held in exactly one row of the inbox.
+//
+// Files: step.go (Fold), submit.go and reception.go (one function a record type), part.go, attempt.go
+// and fold.go (states), evidence.go and verdict.go (what evidence counts for), correlate.go, narrow.go and
+// address.go (whose it is), inbox.go and release.go (what waits), exceptions.go, tally.go, reason.go,
+// overlay.go (a step sees what it changed), memory.go (a View in maps).
+package statemachine
