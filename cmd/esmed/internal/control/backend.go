@@ -137,6 +137,6 @@ type Verifier interface {
 	Verify(ctx context.Context, progress func(VerifyProgress)) (VerifyResult, error)
 }
 
-// ReadReception reads a received PDU under the rules in force at that record; nil when it is no
-// delivery (an unknown command).
-type ReadReception func(seq uint64, r *statemachine.Reception) *receipt.Receipt
+// ReadReception reads a received PDU under the rules of a rules record, 0 for those in force now; nil
+// when it is no delivery (an unknown command).
+type ReadReception func(rules uint64, r *statemachine.Reception) *receipt.Receipt

@@ -49,7 +49,7 @@ func (r renderer) fact(w *Event, rec statemachine.Record) {
 	case *statemachine.QueueExpired:
 		w.Message = string(f.Message)
 	case *statemachine.Reception:
-		r.received(w, rec.Seq, f)
+		r.received(w, f)
 	case *statemachine.Cutoff:
 		w.attempt(f.Message, f.Part, 0)
 	case *statemachine.QueryResp:
@@ -62,13 +62,18 @@ func (r renderer) fact(w *Event, rec statemachine.Record) {
 	}
 }
 
-func (r renderer) received(w *Event, seq uint64, f *statemachine.Reception) {
+// received reads the PDU under the rules that the decisions about it were made under.
+func (r renderer) received(w *Event, f *statemachine.Reception) {
 	w.SMSC, w.Session = f.SMSC, f.Session
 	w.pdu(f.PDU, sequenceNumber(f.PDU))
 	if int(f.Length) > len(f.PDU) {
 		w.Detail = fmt.Sprintf("over max_pdu: the first %d of %d octets", len(f.PDU), f.Length)
 	}
-	if rc := r.reception(seq, f); rc != nil {
+	var rules uint64
+	if len(w.Decisions) > 0 {
+		rules = w.Decisions[0].Rules
+	}
+	if rc := r.reception(rules, f); rc != nil {
 		view := rc.View()
 		w.Receipt = &view
 	}
