@@ -2,6 +2,7 @@ package receipt
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -21,7 +22,10 @@ type body struct {
 	little bool   // of wide: least significant octet first
 	view   []byte // one octet a character: itself up to 0xFF, else otherLetter or otherSign
 
+	ascii  bool   // octets are known to be ASCII alone
 	shared string // octets as a string, made when first asked for
+
+	fields
 }
 
 // What stands in a view for characters over 0xFF. Only whether it is a letter matters.
@@ -30,24 +34,31 @@ const (
 	otherSign   = 0xF7 // none in Latin-1 either
 )
 
-// readBody chooses the body, takes its header off and decides its encoding. Notes on what was
-// tolerated go to r.
-func readBody(d *Delivery, r *Receipt) (body, fields) {
-	b := chooseBody(d, r)
+// read chooses the body, takes its header off, decides its encoding and finds the fields. Notes on
+// what was tolerated go to r.
+func (b *body) read(d *Delivery, r *Receipt) {
+	b.in, b.octets = chooseBody(d, r)
 	if d.ESMClass&esmClassUDHI != 0 {
 		b.takeHeaderOff(d.DataCoding, r)
 	}
-	return b, b.decide(d.DataCoding, r)
+	if d.DataCoding == dataCodingUCS2 {
+		b.readDeclaredWide(r)
+	} else {
+		b.view = b.octets
+		b.scan(b.view)
+		b.readUndeclaredWide(r)
+	}
+	b.ascii = !b.wide && isASCII(b.octets)
 }
 
 // chooseBody takes short_message, or else message_payload (testdata/receipts/payload.jsonl).
-func chooseBody(d *Delivery, r *Receipt) body {
+func chooseBody(d *Delivery, r *Receipt) (Span, []byte) {
 	short := d.ShortMessage
 	if d.CommandID == dataSM {
 		short = nil
 	}
 	if len(short) > 1 || len(short) == 1 && short[0] != 0 {
-		return body{in: Span{TLV: InShortMessage, End: len(short)}, octets: short}
+		return Span{TLV: InShortMessage, End: len(short)}, short
 	}
 	for i := range d.TLVs {
 		if d.TLVs[i].Tag != TagMessagePayload {
@@ -57,9 +68,9 @@ func chooseBody(d *Delivery, r *Receipt) body {
 			r.note("short_message of one NUL passed over for message_payload")
 		}
 		payload := d.TLVs[i].Value
-		return body{in: Span{TLV: i, End: len(payload)}, octets: payload}
+		return Span{TLV: i, End: len(payload)}, payload
 	}
-	return body{in: Span{TLV: InShortMessage, End: len(short)}, octets: short}
+	return Span{TLV: InShortMessage, End: len(short)}, short
 }
 
 // takeHeaderOff takes a user data header (3GPP TS 23.040 §9.2.3.24) off if it is one. A label at the
@@ -107,51 +118,47 @@ func (b *body) beginsWithWideLabel() bool {
 	return labelAt(appendView(start[:0], b.octets[:2*n], false), 0) != noLabel
 }
 
-// decide chooses between octets and UTF-16 and finds the fields. What data_coding declares counts,
-// unless the first label is found earlier by the other reading: some SMSCs declare UCS-2 and send
-// ASCII, or the reverse (testdata/receipts/encoding.jsonl). That it is the first label, never a later
-// one, that decides keeps the quoted text from having a say.
-func (b *body) decide(dataCoding byte, r *Receipt) fields {
-	if dataCoding == dataCodingUCS2 {
-		return b.decideDeclaredWide(r)
-	}
-	f := scan(b.octets)
+// readUndeclaredWide goes over from octets to UTF-16 where that has a label before the first one found.
+// What data_coding declares counts, unless the first label is found earlier by the other reading: some
+// SMSCs declare UCS-2 and send ASCII, or the reverse (testdata/receipts/encoding.jsonl). That it is the
+// first label, never a later one, that decides keeps the quoted text from having a say.
+func (b *body) readUndeclaredWide(r *Receipt) {
 	before := b.octets
-	if f.first >= 0 {
-		before = before[:f.first]
+	if b.first >= 0 {
+		before = before[:b.first]
 	}
 	if !hasWideColon(before) {
-		b.view = b.octets
-		return f
+		return
 	}
-	other := *b
-	other.widen()
-	if first := firstLabel(other.view); first < 0 || f.first >= 0 && other.offset(first) >= b.offset(f.first) {
-		b.view = b.octets
-		return f
+	wide := *b
+	wide.widen()
+	first := firstLabel(wide.view)
+	if first < 0 || b.first >= 0 && wide.offset(first) >= b.offset(b.first) {
+		return
 	}
 	r.note("text read as UTF-16, which data_coding does not say")
-	other.noteWide(b.base, r)
-	*b = other
-	return scan(b.view)
+	wide.noteWide(b.base, r)
+	*b = wide
+	b.scan(b.view)
 }
 
-func (b *body) decideDeclaredWide(r *Receipt) fields {
+// readDeclaredWide reads UTF-16, unless octets have a label before the first one found.
+func (b *body) readDeclaredWide(r *Receipt) {
 	octets := *b
 	b.widen()
-	f := scan(b.view)
+	b.scan(b.view)
 	before := octets.octets
-	if f.first >= 0 {
-		before = before[:b.offset(f.first)-octets.base]
+	if b.first >= 0 {
+		before = before[:b.offset(b.first)-octets.base]
 	}
 	if firstLabel(before) < 0 {
 		b.noteWide(octets.base, r)
-		return f
+		return
 	}
 	*b = octets
 	b.view = b.octets
+	b.scan(b.view)
 	r.note("text read as octets, though data_coding says UCS-2")
-	return scan(b.view)
 }
 
 // widen makes b's reading UTF-16: big-endian, unless a byte order mark says otherwise.
@@ -221,11 +228,11 @@ func (b *body) str(s span) string {
 	}
 	view := b.view[s.Start:s.End]
 	switch {
-	case !isASCII(view) && b.wide:
+	case !b.ascii && b.wide && !isASCII(view):
 		return b.wideString(s)
-	case !isASCII(view):
+	case !b.ascii:
 		return latin1(view)
-	case b.wide || len(b.octets) > shareLimit:
+	case len(b.octets) > shareLimit:
 		return string(view)
 	}
 	if b.shared == "" {
@@ -270,6 +277,11 @@ func latin1(octets []byte) string {
 }
 
 func isASCII(octets []byte) bool {
+	for ; len(octets) >= 8; octets = octets[8:] {
+		if binary.LittleEndian.Uint64(octets)&0x8080808080808080 != 0 {
+			return false
+		}
+	}
 	for _, c := range octets {
 		if c >= utf8.RuneSelf {
 			return false

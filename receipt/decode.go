@@ -20,32 +20,32 @@ const (
 // as it came, TLVID, and the acknowledgements' and abort's ID. The raw values of TLVs stay with all
 // of them.
 func Decode(d Delivery, rules *Rules) Receipt {
+	var r Receipt
 	var b body
-	var f fields
-	return decode(&d, rules, &b, &f)
+	r.decode(&d, rules, &b)
+	return r
 }
 
-// decode also gives the body and where its fields are; both stay zero for a broken PDU.
-func decode(d *Delivery, rules *Rules, b *body, f *fields) Receipt {
+// decode also gives the body and where its fields are; it stays zero for a broken PDU.
+func (r *Receipt) decode(d *Delivery, rules *Rules, b *body) {
 	if rules == nil {
 		defaults := DefaultRules()
 		rules = &defaults
 	}
-	r := Receipt{Source: d.Source, Dest: d.Dest, Notes: slices.Clone(d.Notes)}
+	r.Source, r.Dest, r.Notes = d.Source, d.Dest, slices.Clone(d.Notes)
 	if !d.readable() {
-		return r
+		return
 	}
 	stateTLV := r.readTLVs(d, rules)
-	*b, *f = readBody(d, &r)
-	r.readIDs(d, b, f)
-	r.readStates(b, f, rules)
+	b.read(d, r)
+	r.readIDs(d, b)
+	r.readStates(b, rules)
 	r.Kind = r.classify(d.ESMClass&classMask, stateTLV, rules)
 	if r.IsEvidence() {
-		r.readText(b, f, rules)
+		r.readText(b, rules)
 	} else {
 		r.withoutReceipt(b)
 	}
-	return r
 }
 
 // readable reports whether d's fields mean anything.
@@ -98,9 +98,9 @@ func (d *Delivery) tlv(tag uint16) (value []byte, ok bool) {
 func clone(v []byte) []byte { return append([]byte{}, v...) }
 
 // readIDs reads receipted_message_id first and the text's id second (testdata/receipts/ids.jsonl).
-func (r *Receipt) readIDs(d *Delivery, b *body, f *fields) {
+func (r *Receipt) readIDs(d *Delivery, b *body) {
 	value, _ := d.tlv(TagReceiptedMessageID)
-	ids := struct{ tlv, text string }{MessageID(value), b.str(f.at[labelID])}
+	ids := struct{ tlv, text string }{MessageID(value), b.str(b.at[labelID])}
 	if ids.tlv == "" && ids.text == "" {
 		return
 	}
@@ -114,8 +114,8 @@ func (r *Receipt) readIDs(d *Delivery, b *body, f *fields) {
 }
 
 // readStates reads message_state first and the text's stat second, and keeps both.
-func (r *Receipt) readStates(b *body, f *fields, rules *Rules) {
-	r.RawStat = b.str(f.at[labelStat])
+func (r *Receipt) readStates(b *body, rules *Rules) {
+	r.RawStat = b.str(b.at[labelStat])
 	r.TextState, r.StateRule = rules.textState(r.RawStat)
 	r.State = r.TextState
 	if r.TLVState != NoState {
@@ -124,20 +124,20 @@ func (r *Receipt) readStates(b *body, f *fields, rules *Rules) {
 }
 
 // readText reads the other fields of the text.
-func (r *Receipt) readText(b *body, f *fields, rules *Rules) {
-	r.Err = b.str(f.at[labelErr])
+func (r *Receipt) readText(b *body, rules *Rules) {
+	r.Err = b.str(b.at[labelErr])
 	r.ErrWord = rules.Errors[r.Err]
-	r.Sub, r.Dlvrd = b.str(f.at[labelSub]), b.str(f.at[labelDlvrd])
-	r.SubmitDateRaw, r.DoneDateRaw = b.str(f.at[labelSubmitDate]), b.str(f.at[labelDoneDate])
+	r.Sub, r.Dlvrd = b.str(b.at[labelSub]), b.str(b.at[labelDlvrd])
+	r.SubmitDateRaw, r.DoneDateRaw = b.str(b.at[labelSubmitDate]), b.str(b.at[labelDoneDate])
 	r.SubmitDate, r.DoneDate = rules.date(r.SubmitDateRaw), rules.date(r.DoneDateRaw)
-	r.Text = b.str(trim(b.view, f.text))
-	if f.skipped {
+	r.Text = b.str(trim(b.view, b.text))
+	if b.skipped {
 		r.note("text label followed by another label passed over")
 	}
-	if f.spaced {
+	if b.spaced {
 		r.note("blank between a label and its value passed over")
 	}
-	if f.underbar {
+	if b.underbar {
 		r.note("label with an underscore read as one with a blank")
 	}
 }

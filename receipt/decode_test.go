@@ -398,6 +398,7 @@ func TestDecode_boundedCost(t *testing.T) {
 			receipt.TextSpans(d, nil)
 		}
 	}
+	receipt.TextSpans(deliver(4, "", payload("id:7 text:submit"+strings.Repeat(" ", 1<<16))), nil)
 }
 
 func TestDecode_allocations(t *testing.T) {

@@ -119,8 +119,8 @@ func (d *Delivery) wholeBody() []byte {
 		return d.Raw
 	}
 	var r Receipt
-	b := chooseBody(d, &r)
-	return b.octets
+	_, octets := chooseBody(d, &r)
+	return octets
 }
 
 func valueOf(s *string) string {

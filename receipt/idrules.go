@@ -38,7 +38,7 @@ const (
 type canonicalID struct {
 	id    string
 	ok    bool // there is such a form
-	based bool // one of the three rules about notation read the id
+	based bool // one of the three rules about notation could read the id
 }
 
 // canonical applies the rules in order. Numbers become decimal without leading zeros, so that the side
@@ -79,9 +79,9 @@ func (c *canonicalID) apply(rule IDRule, from side) {
 			c.id = strings.TrimLeft(c.id, "0")
 		}
 	case RuleHexToDec:
-		c.number(from, from == response)
+		c.number(from == response)
 	case RuleDecToHex:
-		c.number(from, from == receipted)
+		c.number(from == receipted)
 	case RuleHexString:
 		c.hexString(from)
 	case RuleTruncate:
@@ -98,7 +98,7 @@ func (c *canonicalID) apply(rule IDRule, from side) {
 }
 
 // number reads the whole id as a number in hex or decimal, of any size.
-func (c *canonicalID) number(from side, inHex bool) {
+func (c *canonicalID) number(inHex bool) {
 	if len(c.id) > longestBased {
 		c.ok = false
 		return
@@ -110,7 +110,7 @@ func (c *canonicalID) number(from side, inHex bool) {
 	if !consistsOf(digits, accept) {
 		return
 	}
-	c.based = c.based || from == receipted
+	c.based = true
 	if digits = strings.TrimLeft(digits, "0"); inHex && digits != "" {
 		n, _ := new(big.Int).SetString(digits, 16)
 		digits = n.String()

@@ -42,12 +42,12 @@ func (f *fields) has(l label) bool { return f.seen&(1<<l) != 0 }
 // scan finds the fields in v, which has one octet a character. Labels match in any case, and only
 // where no letter, digit or underscore stands before them; the first of each kind counts; a text
 // label with a text ends the scan, so that nothing in the quoted text is ever a field. One pass.
-func scan(v []byte) fields {
-	f := fields{first: -1}
+func (f *fields) scan(v []byte) {
+	*f = fields{first: -1}
 	for i := 0; ; {
 		c := bytes.IndexByte(v[i:], ':')
 		if c < 0 {
-			return f
+			return
 		}
 		c += i
 		l, start := labelBefore(v, i, c)
@@ -63,7 +63,7 @@ func scan(v []byte) fields {
 			if n := labelAt(v, next); n == noLabel || n == labelText || f.has(n) {
 				f.text = span{c + 1, len(v)}
 				f.seen |= 1 << labelText
-				return f
+				return
 			}
 			f.skipped = true
 			i = next

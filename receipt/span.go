@@ -29,13 +29,13 @@ func TextSpans(d Delivery, rules *Rules) []Span {
 	if !d.readable() {
 		return appendSpan(nil, Span{TLV: InRaw, End: len(d.Raw)})
 	}
+	var r Receipt
 	var b body
-	var f fields
-	r := decode(&d, rules, &b, &f)
+	r.decode(&d, rules, &b)
 	text := b.in
 	switch {
 	case r.IsEvidence():
-		text.Start = b.textStart(&f)
+		text.Start = b.textStart()
 	case r.Kind != Undecodable:
 		text.Start = b.base
 	}
@@ -57,49 +57,44 @@ func appendSpan(spans []Span, s Span) []Span {
 
 // textStart is the octet from which a receipt's text can be anything without another field being
 // read.
-func (b *body) textStart(f *fields) int {
-	if !f.has(labelText) {
+func (b *body) textStart() int {
+	if !b.has(labelText) {
 		return b.in.End
 	}
-	at := f.text.Start
-	if f.seen != 1<<noLabel-1 {
+	at := b.text.Start
+	if b.seen != 1<<noLabel-1 {
 		at = skipBlanks(b.view, at)
-		for start := at; at < len(b.view); {
-			at++
-			if !f.couldBegin(b.view[start:at]) {
-				break
-			}
-		}
-		if at == len(b.view) {
-			return b.in.End
-		}
+		at = min(at+b.couldBegin(b.view[at:])+1, len(b.view))
+	}
+	if at == len(b.view) {
+		return b.in.End
 	}
 	return max(b.offset(at), b.guard)
 }
 
-// couldBegin reports whether w is how a label begins that was not met yet.
-func (f *fields) couldBegin(w []byte) bool {
+// couldBegin is how many of w's first characters could begin a label that was not met yet.
+func (f *fields) couldBegin(w []byte) int {
+	most := 0
 	for l := range labelText {
-		if !f.has(l) && beginsLabel(w, labelWords[l]) {
-			return true
+		if !f.has(l) {
+			most = max(most, beginsLabel(w, labelWords[l]))
 		}
 	}
-	return false
+	return most
 }
 
-func beginsLabel(w []byte, word string) bool {
-	for i := range len(word) {
-		switch {
-		case len(w) == 0:
-			return true
-		case word[i] == ' ' && isBlank(w[0]):
-			w = w[skipBlanks(w, 0):]
-			continue
-		case word[i] == ' ' && w[0] == '_', w[0]|0x20 == word[i]:
-			w = w[1:]
+// beginsLabel is how many of w's first characters could begin word.
+func beginsLabel(w []byte, word string) int {
+	at := 0
+	for i := 0; i < len(word) && at < len(w); i++ {
+		switch c := w[at]; {
+		case word[i] == ' ' && isBlank(c):
+			at = skipBlanks(w, at)
+		case word[i] == ' ' && c == '_', c|0x20 == word[i]:
+			at++
 		default:
-			return false
+			return at
 		}
 	}
-	return len(w) == 0 || w[0] == ':'
+	return at
 }
