@@ -33,10 +33,9 @@ func checkJSON(data []byte) error {
 
 const jsonBlanks = " \t\r\n"
 
-// members are the names and values of an object that is valid JSON, in order. An empty name stands for
-// one that cannot be read.
-func members(object []byte) iter.Seq2[string, []byte] {
-	return func(yield func(string, []byte) bool) {
+// members are the names, in their quotes, and values of an object that is valid JSON, in order.
+func members(object []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(name, value []byte) bool) {
 		i := skipBlanks(object, 0) + 1
 		for {
 			if i = skipBlanks(object, i); object[i] == '}' {
@@ -47,7 +46,7 @@ func members(object []byte) iter.Seq2[string, []byte] {
 				continue
 			}
 			end := valueEnd(object, i)
-			name, _ := unquote(object[i:end])
+			name := object[i:end]
 			i = skipBlanks(object, skipBlanks(object, end)+1)
 			end = valueEnd(object, i)
 			if !yield(name, object[i:end]) {
@@ -93,8 +92,11 @@ func valueEnd(data []byte, i int) int {
 	case '{', '[':
 		return groupEnd(data, i)
 	}
-	for i < len(data) && data[i] != ',' && data[i] != '}' && data[i] != ']' && bytes.IndexByte([]byte(jsonBlanks), data[i]) < 0 {
-		i++
+	for ; i < len(data); i++ {
+		switch data[i] {
+		case ',', '}', ']', ' ', '\t', '\r', '\n':
+			return i
+		}
 	}
 	return i
 }

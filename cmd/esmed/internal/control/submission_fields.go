@@ -1,7 +1,9 @@
 package control
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -59,17 +61,33 @@ type fields struct {
 func readFields(object []byte, path string, names []string, problems *[]FieldProblem) *fields {
 	f := &fields{names: names, values: make([]value, len(names)), path: path, problems: problems}
 	for name, raw := range members(object) {
-		i := slices.Index(names, name)
+		i := indexName(names, name)
 		switch {
 		case i < 0:
-			f.note(name, "is unknown; names are in lower case")
+			unknown, _ := unquote(name)
+			f.note(unknown, "is unknown; names are in lower case")
 		case f.values[i].raw != nil:
-			f.note(name, "is there twice")
+			f.wrong(i, "is there twice")
 		case string(raw) != "null":
 			f.values[i] = f.value(i, raw)
 		}
 	}
 	return f
+}
+
+// indexName finds a name, in its quotes as it came; -1 if it is none of names.
+func indexName(names []string, quoted []byte) int {
+	inner := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(inner, '\\') >= 0 {
+		s, _ := unquote(quoted)
+		return slices.Index(names, s)
+	}
+	for i, name := range names {
+		if name == string(inner) {
+			return i
+		}
+	}
+	return -1
 }
 
 func (f *fields) value(i int, raw []byte) value {
@@ -100,7 +118,7 @@ func (f *fields) text(i int) string {
 	return ""
 }
 
-// octet reads a whole number from 0 to max; 0 when it is absent.
+// number reads a whole number from 0 to max; 0 when it is absent.
 func (f *fields) number(i, max int) int {
 	v := f.values[i]
 	if v.raw == nil {
@@ -141,16 +159,17 @@ func (f *fields) hash() []byte {
 		if v.raw == nil {
 			continue
 		}
-		canonical := v.raw
+		canonical := v.str
 		switch v.raw[0] {
 		case '"':
-			canonical = []byte(v.str)
 		case '{', '[':
-			canonical = canonicalJSON(v.raw)
+			canonical = string(canonicalJSON(v.raw))
+		default:
+			canonical = string(v.raw)
 		}
 		b = append(b, byte(i), v.raw[0])
-		b = strconv.AppendInt(b, int64(len(canonical)), 10)
-		b = append(append(b, ':'), canonical...)
+		b = binary.AppendUvarint(b, uint64(len(canonical)))
+		b = append(b, canonical...)
 	}
 	sum := sha256.Sum256(b)
 	return sum[:]

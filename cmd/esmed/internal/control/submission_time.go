@@ -12,12 +12,15 @@ import (
 // SMSC's delivery window.
 func (s *submission) readTimes() {
 	begin := s.now
-	if at, raw, ok := s.instant(fieldSchedule); ok {
-		s.m.ScheduledAt, s.m.ScheduleRaw = at, raw
+	if at, ok := s.instant(fieldSchedule); ok {
+		s.m.ScheduledAt, s.m.ScheduleRaw = at, s.text(fieldSchedule)
+		if !isSMPPTime(s.m.ScheduleRaw) {
+			s.m.ScheduleRaw = absoluteTime(at)
+		}
 		begin = at
 	}
 	s.m.ValidUntil = begin.Add(s.smsc.DeliveryWindow)
-	if at, _, ok := s.instant(fieldValidity); ok {
+	if at, ok := s.instant(fieldValidity); ok {
 		s.m.ValidUntil, s.m.ValidityAsked = at, true
 		if !at.After(begin) {
 			s.wrong(fieldValidity, "must end after schedule_delivery_time")
@@ -25,13 +28,12 @@ func (s *submission) readTimes() {
 	}
 }
 
-// instant reads a field that names a time to come, and how SMPP writes it.
-func (s *submission) instant(i int) (at time.Time, raw string, ok bool) {
+// instant reads a field that names a time to come.
+func (s *submission) instant(i int) (at time.Time, ok bool) {
 	if !s.has(i) {
-		return at, "", false
+		return at, false
 	}
-	given := s.text(i)
-	at, raw, err := parseInstant(given, s.now)
+	at, err := parseInstant(s.text(i), s.now)
 	switch {
 	case err != nil:
 		s.wrong(i, "must be a duration (24h, 2d), RFC 3339 or SMPP time")
@@ -40,9 +42,9 @@ func (s *submission) instant(i int) (at time.Time, raw string, ok bool) {
 	case at.After(s.now.AddDate(maxYears, 0, 0)):
 		s.wrong(i, "must be within %d years", maxYears)
 	default:
-		return at, raw, true
+		return at, true
 	}
-	return at, raw, false
+	return at, false
 }
 
 // maxYears keeps two-digit years unambiguous.
@@ -51,21 +53,22 @@ const maxYears = 10
 var errTime = errors.New("no time")
 
 // parseInstant reads a duration from now, RFC 3339, or SMPP's time format, absolute or relative (SMPP
-// v3.4 §7.1.1). raw is SMPP's format: as given, or absolute in UTC.
-func parseInstant(s string, now time.Time) (at time.Time, raw string, err error) {
-	if len(s) == smppTimeLength && isDigits(s[:smppTimeLength-1]) {
-		at, err = parseSMPPTime(s, now)
-		return at, s, err
+// v3.4 §7.1.1).
+func parseInstant(s string, now time.Time) (time.Time, error) {
+	if isSMPPTime(s) {
+		return parseSMPPTime(s, now)
 	}
-	if at, err = time.Parse(time.RFC3339Nano, s); err != nil {
-		d, err := parseDuration(s)
-		if err != nil {
-			return time.Time{}, "", errTime
-		}
-		at = now.Add(d)
+	if strings.ContainsRune(s, ':') {
+		at, err := time.Parse(time.RFC3339Nano, s)
+		return at.UTC(), err
 	}
-	at = at.UTC()
-	return at, absoluteTime(at), nil
+	d, err := parseDuration(s)
+	return now.Add(d).UTC(), err
+}
+
+// isSMPPTime reports whether a text has the form of SMPP's times, whatever date it names.
+func isSMPPTime(s string) bool {
+	return len(s) == smppTimeLength && isDigits(s[:smppTimeLength-1])
 }
 
 // smppTimeLength is that of YYMMDDhhmmsstnnp.
