@@ -145,6 +145,10 @@ func (b *body) readUndeclaredWide(r *Receipt) {
 // readDeclaredWide reads UTF-16, unless octets have a label before the first one found.
 func (b *body) readDeclaredWide(r *Receipt) {
 	octets := *b
+	if labelAt(b.octets, 0) != noLabel {
+		b.readOctets(octets, r)
+		return
+	}
 	b.widen()
 	b.scan(b.view)
 	before := octets.octets
@@ -155,10 +159,14 @@ func (b *body) readDeclaredWide(r *Receipt) {
 		b.noteWide(octets.base, r)
 		return
 	}
+	b.readOctets(octets, r)
+}
+
+func (b *body) readOctets(octets body, r *Receipt) {
+	r.note("text read as octets, though data_coding says UCS-2")
 	*b = octets
 	b.view = b.octets
 	b.scan(b.view)
-	r.note("text read as octets, though data_coding says UCS-2")
 }
 
 // widen makes b's reading UTF-16: big-endian, unless a byte order mark says otherwise.
