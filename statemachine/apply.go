@@ -199,7 +199,7 @@ func (s *step) failQueued(m *Message, failed *Part) error {
 		if !m.Parts[i].Queued() {
 			continue
 		}
-		p := m.Part(i+1)
+		p := m.Part(i + 1)
 		from := p.State
 		if err := s.settle(m, p, BasisNone, s.rec.Seq, ""); err != nil {
 			return err

@@ -222,7 +222,7 @@ func (s *step) expired(r *QueueExpired) error {
 			continue
 		}
 		n++
-		p := m.Part(i+1)
+		p := m.Part(i + 1)
 		from := p.State
 		s.dequeue(m, p)
 		if err := s.settle(m, p, BasisExpiry, s.rec.Seq, ""); err != nil {
