@@ -10,7 +10,7 @@ import (
 // wire, and reads them from buf or writes them to it. After the first fault it does nothing more.
 type codec struct {
 	buf      []byte // the PDU; when writing, all that is written so far
-	start    int    // where in buf the PDU begins; 0 when reading
+	start    int    // where in buf the PDU begins, when writing
 	off      int    // the next octet to read
 	encoding bool
 	head     Header
@@ -38,7 +38,11 @@ const (
 )
 
 func (c *codec) fail(name, format string, args ...any) {
-	c.err = &BodyError{CommandID: c.head.CommandID, Field: name, Offset: c.off - c.start, Reason: fmt.Sprintf(format, args...)}
+	at := c.off
+	if c.encoding {
+		at = len(c.buf) - c.start
+	}
+	c.err = &BodyError{CommandID: c.head.CommandID, Field: name, Offset: at, Reason: fmt.Sprintf(format, args...)}
 }
 
 // maxNotes bounds what one PDU can make us write down; what follows the first few faults says little.
@@ -164,7 +168,7 @@ func (c *codec) shortMessage(p *[]byte, offset *int) {
 	*p, *offset = nil, 0
 	if left := len(c.buf) - c.off; int(n) > left {
 		c.off--
-		c.fail("sm_length", "claims %d octets, %d are left", n, left)
+		c.fail("sm_length", "claims %d octets of %d left", n, left)
 		return
 	}
 	if n > 0 {
@@ -201,7 +205,7 @@ func (c *codec) readTLVs(into TLVs) TLVs {
 	for len(c.buf)-c.off >= tlvHeaderLen {
 		tag, n := Tag(be16(c.buf[c.off:])), int(be16(c.buf[c.off+2:]))
 		if left := len(c.buf) - c.off - tlvHeaderLen; n > left {
-			c.note("TLV %s claims %d octets, %d are left: dropped", tag, n, left)
+			c.note("TLV %s claims %d octets of %d left: dropped", tag, n, left)
 			c.off = len(c.buf)
 			return into
 		}
@@ -216,7 +220,7 @@ func (c *codec) readTLVs(into TLVs) TLVs {
 		c.off += n
 	}
 	if left := len(c.buf) - c.off; left > 0 {
-		c.note("%d stray octets at the end: ignored", left)
+		c.note("stray octets at the end: %d ignored", left)
 		c.off = len(c.buf)
 	}
 	return into

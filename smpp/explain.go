@@ -27,11 +27,11 @@ type Field struct {
 // one named undecoded with the octets from the fault on. It does not panic, whatever the octets.
 func Fields(pdu []byte) []Field {
 	if len(pdu) < HeaderLen {
-		return []Field{broken(checkFrame(pdu)), undecoded(pdu, 0)}
+		return appendUndecoded([]Field{broken(checkFrame(pdu))}, pdu, 0)
 	}
 	rows := headerFields(pdu)
 	if err := checkFrame(pdu); err != nil {
-		return append(rows, broken(err), undecoded(pdu, HeaderLen))
+		return appendUndecoded(append(rows, broken(err)), pdu, HeaderLen)
 	}
 	c := codec{see: func(f field) { rows = append(rows, explain(pdu, f)) }}
 	err := decode(&c, pdu, blank(ParseHeader(pdu).CommandID))
@@ -40,8 +40,8 @@ func Fields(pdu []byte) []Field {
 	}
 	if err != nil {
 		rows = append(rows, broken(err))
-		if body, ok := errors.AsType[*BodyError](err); ok && body.Offset < len(pdu) {
-			rows = append(rows, undecoded(pdu, body.Offset))
+		if body, ok := errors.AsType[*BodyError](err); ok {
+			rows = appendUndecoded(rows, pdu, body.Offset)
 		}
 	}
 	return rows
@@ -62,8 +62,19 @@ func headerFields(pdu []byte) []Field {
 
 func broken(err error) Field { return Field{Name: "error", Value: err.Error()} }
 
-func undecoded(pdu []byte, offset int) Field {
-	return Field{Name: "undecoded", Value: hex.EncodeToString(pdu[offset:]), Text: true, Octets: pdu[offset:], Offset: offset}
+// appendUndecoded shows what could not be taken apart. In a bind or an outbind that may be the password.
+func appendUndecoded(rows []Field, pdu []byte, offset int) []Field {
+	rest := pdu[offset:]
+	if len(rest) == 0 {
+		return rows
+	}
+	if len(pdu) >= HeaderLen {
+		switch blank(ParseHeader(pdu).CommandID).(type) {
+		case *Bind, *Outbind:
+			return append(rows, Field{Name: "undecoded", Secret: true, Offset: offset})
+		}
+	}
+	return append(rows, Field{Name: "undecoded", Value: hex.EncodeToString(rest), Text: true, Octets: rest, Offset: offset})
 }
 
 func explain(pdu []byte, f field) Field {
