@@ -30,6 +30,7 @@ type applier struct {
 
 	cursor uint64
 	parts  partitions // nil: to be read again
+	rules  rulesInForce
 	cache  messageCache
 	arena  []byte
 }
@@ -82,7 +83,7 @@ func (a *applier) run(next func(seq uint64) ([]statemachine.Record, error), each
 		return tx.Commit()
 	})
 	if err != nil {
-		a.parts, a.cache = nil, messageCache{}
+		a.parts, a.rules, a.cache = nil, rulesInForce{}, messageCache{}
 		return diskFull(err)
 	}
 	a.end(b)
@@ -98,12 +99,12 @@ func (a *applier) begin(tx *stateTx) (b *batch, err error) {
 			return nil, err
 		}
 	}
-	return newBatch(tx, a.parts, &a.cache, a.record)
+	return newBatch(tx, a.parts, &a.cache, a.rules, a.record)
 }
 
 // end takes over what a committed batch knows.
 func (a *applier) end(b *batch) {
-	a.cursor, a.parts = b.cursor, b.parts
+	a.cursor, a.parts, a.rules = b.cursor, b.parts, b.rules
 	for _, p := range a.parts {
 		p.changed = false
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -18,9 +19,7 @@ type batch struct {
 	cache  *messageCache
 	parts  partitions
 
-	rulesSeq  uint64
-	rules     *statemachine.Rules
-	rulesHead []byte // as meta keeps them; nil = not changed
+	rules rulesInForce
 
 	over      *overlay // all tables but messages, decisions, sizes and tallies
 	messages  map[statemachine.ID]*statemachine.Message
@@ -34,10 +33,17 @@ type batch struct {
 
 var _ statemachine.View = (*batch)(nil)
 
-// newBatch begins behind the cursor that tx holds.
-func newBatch(tx *stateTx, parts partitions, cache *messageCache, record func(uint64) (statemachine.Record, error)) (*batch, error) {
+// rulesInForce are a rules record's. The zero value is none.
+type rulesInForce struct {
+	seq   uint64
+	rules *statemachine.Rules
+}
+
+// newBatch begins behind the cursor that tx holds. rules are those that the last batch ended with, if
+// there was one.
+func newBatch(tx *stateTx, parts partitions, cache *messageCache, rules rulesInForce, record func(uint64) (statemachine.Record, error)) (*batch, error) {
 	b := &batch{
-		tx: tx, record: record, cache: cache, parts: parts, over: newOverlay(),
+		tx: tx, record: record, cache: cache, parts: parts, rules: rules, over: newOverlay(),
 		messages: make(map[statemachine.ID]*statemachine.Message),
 		sizes:    make(map[string]int64), tallies: make(map[string]statemachine.Tally),
 	}
@@ -46,16 +52,32 @@ func newBatch(tx *stateTx, parts partitions, cache *messageCache, record func(ui
 		return nil, err
 	}
 	b.cursor, b.at = m.cursor, m.at
-	if m.rules != nil {
-		b.rulesSeq, b.rules, err = decodeRulesHead(m.rules)
+	if m.rules != rules.seq {
+		b.rules, err = readRulesRecord(m.rules, record)
 	}
 	return b, err
+}
+
+// readRulesRecord reads the rules of a record; seq 0 gives none.
+func readRulesRecord(seq uint64, record func(uint64) (statemachine.Record, error)) (rulesInForce, error) {
+	if seq == 0 {
+		return rulesInForce{}, nil
+	}
+	rec, err := record(seq)
+	if err != nil {
+		return rulesInForce{}, err
+	}
+	rules, ok := rec.Fact.(*statemachine.Rules)
+	if !ok {
+		return rulesInForce{}, errMalformed
+	}
+	return rulesInForce{seq, rules}, nil
 }
 
 // apply folds one record in.
 func (b *batch) apply(fold statemachine.Fold, rec statemachine.Record) ([]statemachine.Decision, error) {
 	if r, ok := rec.Fact.(*statemachine.Rules); ok {
-		b.rulesSeq, b.rules, b.rulesHead = rec.Seq, r, encodeRulesHead(rec)
+		b.rules = rulesInForce{rec.Seq, r}
 	}
 	eff, err := fold.Step(b, rec)
 	if err == nil {
@@ -137,7 +159,7 @@ func (b *batch) takeIndex(e *statemachine.IndexEntry) {
 		return // an entry for a message that there is not
 	}
 	id, key := p.table(tableIDs), idKey(e.Account, e.Key)
-	b.over.put(id, key, appendToList(b.get(id, key), refElement(e.Ref)))
+	b.changeList(id, key, refElement(e.Ref), false)
 }
 
 func (b *batch) takeQueue(c *statemachine.QueueChange) {
@@ -234,7 +256,7 @@ func (b *batch) takeException(x *statemachine.Exception) error {
 	return nil
 }
 
-// changeList adds an element to a list, or takes it away.
+// changeList adds an element to a list, once, or takes it away.
 func (b *batch) changeList(id tableID, key []byte, element string, remove bool) {
 	list := b.get(id, key)
 	if remove {
@@ -252,7 +274,7 @@ func (b *batch) get(id tableID, key []byte) []byte {
 }
 
 // Rules implements statemachine.View, as do the methods below.
-func (b *batch) Rules() (uint64, *statemachine.Rules) { return b.rulesSeq, b.rules }
+func (b *batch) Rules() (uint64, *statemachine.Rules) { return b.rules.seq, b.rules.rules }
 
 // Message looks at the batch's own, then those of the batches before.
 func (b *batch) Message(id statemachine.ID) (*statemachine.Message, error) {
@@ -287,7 +309,7 @@ func attempts(get func(tableID, []byte) []byte, parts partitions, key []byte) ([
 	return all, nil
 }
 
-// Held reads the rows that wait for an id.
+// Held reads the rows that wait for an id, in the order of their first receptions.
 func (b *batch) Held(account string, key receipt.Key) ([]*statemachine.InboxRow, error) {
 	return b.rows(b.get(tableID{table: tableInboxByKey}, idKey(account, key)))
 }
@@ -308,10 +330,11 @@ func (b *batch) rows(list []byte) ([]*statemachine.InboxRow, error) {
 		if err != nil {
 			return nil, err
 		}
-		if row != nil {
+		if row != nil && len(row.Receptions) > 0 {
 			rows = append(rows, row)
 		}
 	}
+	slices.SortFunc(rows, func(x, y *statemachine.InboxRow) int { return cmp.Compare(x.Receptions[0], y.Receptions[0]) })
 	return rows, nil
 }
 

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
 	"maps"
 	"slices"
 	"time"
@@ -111,10 +110,8 @@ func (b *batch) flushCounters(to sink) error {
 
 func (b *batch) flushMeta(to sink) error {
 	id := tableID{table: tableMeta}
-	if b.rulesHead != nil {
-		if err := to.put(id, metaRules, b.rulesHead); err != nil {
-			return err
-		}
+	if err := to.put(id, metaRules, seqKey(b.rules.seq)); err != nil {
+		return err
 	}
 	if err := to.put(id, metaAt, appendNanos(nil, b.at)); err != nil {
 		return err
@@ -166,52 +163,29 @@ var (
 	metaFormat = []byte("format")
 	metaCursor = []byte("cursor") // seq of the last record that is in
 	metaAt     = []byte("at")     // and its time
-	metaRules  = []byte("rules")  // in force behind it: seq, then the record's value
+	metaRules  = []byte("rules")  // seq of the rules in force behind it; 0 = none
 )
 
 type stateMeta struct {
 	cursor uint64
 	at     time.Time
-	rules  []byte
+	rules  uint64
 }
 
 func readStateMeta(tx *stateTx) (m stateMeta, err error) {
 	id := tableID{table: tableMeta}
-	if v := tx.get(id, metaCursor); v != nil {
-		var ok bool
-		if m.cursor, ok = seqOf(v); !ok {
-			return m, errMalformed
+	number := func(key []byte) (n uint64) {
+		if v := tx.get(id, key); v != nil {
+			var ok bool
+			if n, ok = seqOf(v); !ok {
+				err = errMalformed
+			}
 		}
+		return n
 	}
+	m.cursor, m.rules = number(metaCursor), number(metaRules)
 	if v := tx.get(id, metaAt); len(v) == 8 {
 		m.at = fromKeyNanos(v)
 	}
-	m.rules = clone(tx.get(id, metaRules))
-	return m, nil
-}
-
-// encodeRulesHead keeps a rules record outside the log, with its seq.
-func encodeRulesHead(rec statemachine.Record) []byte {
-	var e encoder
-	b, err := e.appendRecord(seqKey(rec.Seq), rec, nil, nil)
-	if err != nil {
-		panic("store: " + err.Error()) // a Rules fact has an encoding
-	}
-	return b
-}
-
-func decodeRulesHead(b []byte) (uint64, *statemachine.Rules, error) {
-	if len(b) < 8 {
-		return 0, nil, errMalformed
-	}
-	seq := binary.BigEndian.Uint64(b)
-	e, err := decodeRecord(seq, b[8:])
-	if err != nil {
-		return 0, nil, err
-	}
-	rules, ok := e.Fact.(*statemachine.Rules)
-	if !ok {
-		return 0, nil, errMalformed
-	}
-	return seq, rules, nil
+	return m, err
 }

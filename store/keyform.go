@@ -109,7 +109,13 @@ func inboxAgeKey(r *statemachine.InboxRow) []byte {
 // A list is protobuf's repeated field 1, so that appending is putting one more behind.
 
 func appendToList(list []byte, element string) []byte {
-	return putBytes(slices.Clip(list), 1, []byte(element))
+	f := fields{rest: list}
+	for f.next() {
+		if string(f.b) == element {
+			return list
+		}
+	}
+	return putString(slices.Clip(list), 1, element)
 }
 
 func readList(list []byte) (elements []string, err error) {

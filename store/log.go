@@ -36,7 +36,7 @@ type segmentLog struct {
 	chain    *chain
 	head     hash      // of the last commit
 	lastAt   time.Time // of the last record when the log was opened
-	rulesNow []byte // value of the newest rules record, behind its seq; nil = none
+	rulesNow []byte    // value of the newest rules record, behind its seq; nil = none
 	rolled   chan struct{}
 
 	mu       sync.RWMutex

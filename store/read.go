@@ -117,16 +117,12 @@ func appendFound(found []*statemachine.Message, tx *stateTx, parts partitions, i
 // any of the forms that its rules read it in, or as a receipt would name it. account "" means any.
 func (s *Store) MessagesByExternalID(ctx context.Context, account, messageID string) (found []*statemachine.Message, err error) {
 	err = s.reading(ctx, "messages by message_id", func(tx *stateTx) error {
-		m, err := readStateMeta(tx)
-		if err != nil || m.rules == nil {
-			return err
-		}
-		_, rules, err := decodeRulesHead(m.rules)
-		if err != nil {
+		rules, err := s.rulesIn(tx)
+		if err != nil || rules.seq == 0 {
 			return err
 		}
 		parts, err := readPartitions(tx)
-		for _, key := range externalKeys(rules, account, messageID) {
+		for _, key := range externalKeys(rules.rules, account, messageID) {
 			var refs []statemachine.AttemptRef
 			if err == nil {
 				refs, err = attempts(tx.get, parts, key)

@@ -81,6 +81,7 @@ type entry struct {
 	key      uint64 // name of the key that seals its texts; 0 = no text
 	textGone bool   // that key was destroyed
 
+	size   int   // of the encoding without the commit field
 	hash   hash  // of the record; see chain.go
 	commit *hash // set on the last record of a commit
 }
@@ -153,7 +154,7 @@ func decodeRecord(seq uint64, value []byte) (entry, error) {
 	if pdu := sealedPDU(e.Fact); !within(e.spans, len(pdu)) {
 		return e, errMalformed
 	}
-	e.hash = hashRecord(seq, body)
+	e.size, e.hash = len(body), hashRecord(seq, body)
 	return e, nil
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 
 	"esmed/statemachine"
 )
@@ -13,18 +14,8 @@ import (
 func (s *Store) SetRules(ctx context.Context, r statemachine.Rules) (seq uint64, err error) {
 	s.rulesMu.Lock()
 	defer s.rulesMu.Unlock()
-	var now []byte
-	err = s.reading(ctx, "rules", func(tx *stateTx) error {
-		m, err := readStateMeta(tx)
-		if err == nil && m.rules != nil {
-			var rules *statemachine.Rules
-			if seq, rules, err = decodeRulesHead(m.rules); err == nil {
-				now = appendRules(nil, rules)
-			}
-		}
-		return err
-	})
-	if err != nil || seq != 0 && bytes.Equal(now, appendRules(nil, &r)) {
+	seq, now, err := s.Rules(ctx)
+	if err != nil || now != nil && bytes.Equal(appendRules(nil, now), appendRules(nil, &r)) {
 		return seq, err
 	}
 	records, err := s.Append(ctx, &r)
@@ -32,4 +23,43 @@ func (s *Store) SetRules(ctx context.Context, r statemachine.Rules) (seq uint64,
 		return 0, err
 	}
 	return records[0].Seq, nil
+}
+
+// Rules are the rules in force now and the seq of their record; nil and 0 before the first. Those of an
+// earlier time are a Record: decisions name its seq.
+func (s *Store) Rules(ctx context.Context) (seq uint64, rules *statemachine.Rules, err error) {
+	err = s.reading(ctx, "rules", func(tx *stateTx) error {
+		now, err := s.rulesIn(tx)
+		seq, rules = now.seq, now.rules
+		return err
+	})
+	return seq, rules, err
+}
+
+// rulesIn are the rules in force behind what is applied.
+func (s *Store) rulesIn(tx *stateTx) (rulesInForce, error) {
+	m, err := readStateMeta(tx)
+	if err != nil {
+		return rulesInForce{}, err
+	}
+	return readRulesRecord(m.rules, s.viewRecord)
+}
+
+// rulesHead keeps a rules record outside the records of the log: its seq, then its value.
+func rulesHead(seq uint64, value []byte) []byte { return append(seqKey(seq), value...) }
+
+func decodeRulesHead(b []byte) (uint64, *statemachine.Rules, error) {
+	if len(b) < 8 {
+		return 0, nil, errMalformed
+	}
+	seq := binary.BigEndian.Uint64(b)
+	e, err := decodeRecord(seq, b[8:])
+	if err != nil {
+		return 0, nil, err
+	}
+	rules, ok := e.Fact.(*statemachine.Rules)
+	if !ok {
+		return 0, nil, errMalformed
+	}
+	return seq, rules, nil
 }

@@ -84,7 +84,7 @@ func (s *Store) foldTail() error {
 		if err != nil {
 			return err
 		}
-		b, err := newBatch(tx, parts, new(messageCache), s.viewRecord)
+		b, err := newBatch(tx, parts, new(messageCache), rulesInForce{}, s.viewRecord)
 		if err != nil {
 			return err
 		}

@@ -217,6 +217,10 @@ func (s *Store) Close() error {
 // Changed is closed the next time that the applier has applied something.
 func (s *Store) Changed() <-chan struct{} { return s.changed.next() }
 
+// Applied is the seq of the last record in the projection. Entries of the queue that a record up to it
+// took off the queue are not there any more.
+func (s *Store) Applied() uint64 { return s.applied.Load() }
+
 // Sync waits until all that was durable when it was called is applied. Reading methods call it.
 func (s *Store) Sync(ctx context.Context) error {
 	if s.readOnly() {

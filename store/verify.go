@@ -204,7 +204,7 @@ func (w *chainWalk) record(seq uint64, value []byte) error {
 		w.v.result.Commits++
 	}
 	if _, ok := e.Fact.(*statemachine.Rules); ok {
-		w.rules = encodeRulesHead(e.Record)
+		w.rules = rulesHead(seq, value[:e.size])
 	}
 	w.last, w.next = e, seq+1
 	w.v.result.Records++

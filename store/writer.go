@@ -157,7 +157,7 @@ func (w *writer) encode(fact statemachine.Fact, r *request) error {
 	w.ends = append(w.ends, len(buf))
 	if rules, ok := rec.Fact.(*statemachine.Rules); ok {
 		w.setRules(rules)
-		w.rulesNow = encodeRulesHead(rec)
+		w.rulesNow = rulesHead(rec.Seq, buf[start:])
 	}
 	return nil
 }

@@ -1,0 +1,328 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"golang.org/x/sync/errgroup"
+
+	"esmed/receipt"
+	"esmed/statemachine"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childDir); dir != "" {
+		os.Exit(child(dir))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// began is when the clock of the tests begins.
+var began = time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)
+
+func testConfig(dir string) Config {
+	return Config{Dir: dir, Decode: decodePDU, TextSpans: textSpans}
+}
+
+// tb is what a *testing.T, a *testing.B and a *rapid.T have.
+type tb interface {
+	require.TestingT
+	Helper()
+}
+
+// running is a store whose Run runs.
+type running struct {
+	*Store
+	t    tb
+	stop func() error
+}
+
+func start(t tb, cfg Config) *running {
+	t.Helper()
+	s, err := Open(cfg)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	var g errgroup.Group
+	g.Go(func() error { return s.Run(ctx) })
+	return &running{s, t, func() error {
+		cancel()
+		return errors.Join(g.Wait(), s.Close())
+	}}
+}
+
+// startIn starts a store that is checked and stopped when the test ends.
+func startIn(t testing.TB, cfg Config) *running {
+	r := start(t, cfg)
+	t.Cleanup(func() { r.check() })
+	return r
+}
+
+// check ends a store: the log folded in memory must give the projection, and verify must agree.
+func (r *running) check() {
+	r.t.Helper()
+	agrees(r.t, r.Store)
+	v, err := r.Verify(context.Background(), nil)
+	require.NoError(r.t, err)
+	require.Nil(r.t, v.Difference)
+	require.Equal(r.t, r.end.Load(), v.Records)
+	require.NoError(r.t, r.stop())
+	clean(r.t, r.cfg)
+}
+
+// clean opens a store that nobody has for reading, and verifies it.
+func clean(t tb, cfg Config) {
+	t.Helper()
+	s, err := OpenReadOnly(cfg)
+	require.NoError(t, err)
+	agrees(t, s)
+	v, err := s.Verify(context.Background(), nil)
+	require.NoError(t, err)
+	require.Nil(t, v.Difference)
+	require.NoError(t, s.Close())
+}
+
+// folded folds the log in memory.
+func folded(t tb, s *Store) *statemachine.Memory {
+	t.Helper()
+	mem := statemachine.NewMemory(statemachine.Fold{Decode: s.cfg.Decode})
+	require.NoError(t, s.entries(1, func(e entry) (bool, error) {
+		_, err := mem.Apply(e.Record)
+		return true, err
+	}))
+	return mem
+}
+
+// agrees compares what can be read with the log folded in memory.
+func agrees(t tb, s *Store) {
+	t.Helper()
+	ctx := context.Background()
+	require.NoError(t, s.Sync(ctx))
+	mem := folded(t, s)
+	for id, want := range mem.Messages {
+		got, err := s.Message(ctx, id)
+		require.NoError(t, err)
+		require.Equal(t, appendMessage(nil, want), appendMessage(nil, got), id)
+	}
+	agreeOnLists(t, s, mem)
+	var decisions []statemachine.Decision
+	for after := uint64(0); ; {
+		events, err := s.Events(ctx, after, 100)
+		require.NoError(t, err)
+		if len(events) == 0 {
+			break
+		}
+		for _, e := range events {
+			decisions = append(decisions, e.Decisions...)
+			after = e.Record.Seq
+		}
+	}
+	require.Equal(t, len(mem.Decisions), len(decisions))
+	for i := range decisions {
+		require.Equal(t, appendDecision(decisionKey(mem.Decisions[i].Pos), &mem.Decisions[i]), appendDecision(decisionKey(decisions[i].Pos), &decisions[i]))
+	}
+	agreeOnCounters(t, s, mem)
+}
+
+// pages reads a list to its end, two rows at a time.
+func pages[T any](t tb, read func(after string) ([]T, string, error)) (all []T) {
+	t.Helper()
+	for after, more := "", true; more; more = after != "" {
+		items, next, err := read(after)
+		require.NoError(t, err)
+		all, after = append(all, items...), next
+	}
+	return all
+}
+
+func agreeOnLists(t tb, s *Store, mem *statemachine.Memory) {
+	t.Helper()
+	ctx := context.Background()
+	for _, oldest := range []bool{false, true} {
+		var want, got []statemachine.ID
+		for id := range mem.Messages {
+			want = append(want, id)
+		}
+		slices.Sort(want)
+		if !oldest {
+			slices.Reverse(want)
+		}
+		for _, m := range pages(t, func(after string) ([]*statemachine.Message, string, error) {
+			items, next, err := s.Messages(ctx, Filter{After: statemachine.ID(after), Limit: 2, OldestFirst: oldest})
+			return items, string(next), err
+		}) {
+			got = append(got, m.ID)
+		}
+		require.Equal(t, want, got)
+	}
+	rows := pages(t, func(after string) ([]*statemachine.InboxRow, string, error) { return s.Inbox(ctx, "", after, 2) })
+	require.Len(t, rows, len(mem.Inbox))
+	for _, row := range rows {
+		require.Equal(t, appendRow(nil, mem.Inbox[row.Key]), appendRow(nil, row))
+	}
+	for _, status := range []string{"", statemachine.StatusOpen} {
+		want := 0
+		for _, x := range mem.Exceptions {
+			if status == "" || x.Status == status {
+				want++
+			}
+		}
+		all := pages(t, func(after string) ([]*statemachine.Exception, string, error) {
+			return s.Exceptions(ctx, ExceptionFilter{Status: status, After: after, Limit: 2})
+		})
+		require.Len(t, all, want)
+		for _, x := range all {
+			require.Equal(t, appendException(nil, mem.Exceptions[x.ID]), appendException(nil, x))
+		}
+	}
+}
+
+func agreeOnCounters(t tb, s *Store, mem *statemachine.Memory) {
+	t.Helper()
+	ctx := context.Background()
+	rows, err := s.Report(ctx, time.Time{}, time.Time{})
+	require.NoError(t, err)
+	got := make(map[statemachine.TallyKey]statemachine.Tally)
+	for _, row := range rows {
+		got[statemachine.TallyKey{Hour: row.Hour, SMSC: row.SMSC}] = row.Tally
+	}
+	require.Equal(t, mem.Tallies, got)
+	stat, err := s.Stat(ctx)
+	require.NoError(t, err)
+	require.EqualValues(t, len(mem.Messages), stat.Messages)
+	queued := make(map[string]int64)
+	for e := range mem.Queue {
+		queued[e.SMSC]++
+	}
+	waiting := make(map[statemachine.QueueEntry]bool)
+	for smsc, n := range stat.Queue {
+		require.Equal(t, queued[smsc], n, smsc)
+		delete(queued, smsc)
+		parts, err := s.NextQueued(ctx, smsc, began.AddDate(100, 0, 0), nil, nil, 1e6)
+		require.NoError(t, err)
+		for _, q := range parts {
+			waiting[q.Entry] = true
+		}
+	}
+	require.Empty(t, queued)
+	require.Equal(t, mem.Queue, waiting)
+	open := make(map[statemachine.ExceptionKind]int64)
+	for _, x := range mem.Exceptions {
+		if x.Status == statemachine.StatusOpen {
+			open[x.Kind]++
+		}
+	}
+	for kind, n := range stat.Open {
+		require.Equal(t, open[kind], n, kind)
+	}
+	inbox := make(map[string]int64)
+	for _, row := range mem.Inbox {
+		inbox[row.SMSC]++
+	}
+	stats, err := s.InboxStats(ctx)
+	require.NoError(t, err)
+	for _, st := range stats {
+		require.Equal(t, inbox[st.SMSC], st.Rows)
+		require.Equal(t, st.Rows > 0, !st.Oldest.IsZero())
+	}
+}
+
+// rulesOf are the rules of the tests' SMSCs.
+func rulesOf(parser string) statemachine.Rules {
+	r := statemachine.Rules{Parser: parser}
+	for _, smsc := range []string{"alpha", "beta"} {
+		r.SMSCs = append(r.SMSCs, statemachine.SMSCRules{
+			SMSC: smsc, Account: smsc, Receipt: receipt.DefaultRules(), DeliveryWindow: time.Hour,
+		})
+	}
+	return r
+}
+
+func message(id, ref, text string) *statemachine.MessageAccepted {
+	return &statemachine.MessageAccepted{
+		Message: statemachine.ID(id), SMSC: "alpha", Account: "alpha", Owner: "uid:0", Ref: ref, RequestHash: []byte(text),
+		To: "+393331234567", E164: "+393331234567", Dest: receipt.Address{Addr: "393331234567", TON: 1, NPI: 1},
+		RegisteredDelivery: 1, ValidUntil: began.Add(time.Hour), ValidityAsked: true,
+		Parts: []statemachine.PartContent{{ShortMessage: []byte(text)}},
+	}
+}
+
+// life is a message from accept to receipt.
+func life(id, external, text string) []statemachine.Fact {
+	dest := "393331234567"
+	return []statemachine.Fact{
+		message(id, "", text),
+		&statemachine.Sent{Message: statemachine.ID(id), Part: 1, Attempt: 1, SMSC: "alpha", Session: "alpha/1", SequenceNumber: 7, PDU: requestPDU(submitSM, 0, "ACME", dest, text)},
+		&statemachine.SubmitResp{Message: statemachine.ID(id), Part: 1, Attempt: 1, SMSC: "alpha", Session: "alpha/1", SequenceNumber: 7, MessageID: external},
+		&statemachine.Reception{SMSC: "alpha", Account: "alpha", Session: "alpha/1", PDU: receiptPDU(external, "DELIVRD", dest, text, 4)},
+	}
+}
+
+func (r *running) append(facts ...statemachine.Fact) []statemachine.Record {
+	r.t.Helper()
+	records, err := r.Append(context.Background(), facts...)
+	require.NoError(r.t, err)
+	return records
+}
+
+// files gives the content of all files of a directory.
+func files(t tb, dir string) map[string][]byte {
+	t.Helper()
+	all := make(map[string][]byte)
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		all[name] = data
+		return err
+	}))
+	return all
+}
+
+// copyDir copies a store as it stands on disk, as a crash would leave it.
+func copyDir(t tb, from, to string) {
+	t.Helper()
+	require.NoError(t, os.CopyFS(to, os.DirFS(from)))
+}
+
+func TestLife(t *testing.T) {
+	s := startIn(t, testConfig(t.TempDir()))
+	ctx := context.Background()
+	_, err := s.SetRules(ctx, rulesOf("1"))
+	require.NoError(t, err)
+	const text = "Your code is 4711"
+	records := s.append(life("M1", "5A3C99F1", text)...)
+	require.Len(t, records, 4)
+
+	m, err := s.Message(ctx, "M1")
+	require.NoError(t, err)
+	require.Equal(t, statemachine.Delivered, m.State)
+	found, err := s.MessagesByExternalID(ctx, "", "5A3C99F1")
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	events, err := s.History(ctx, "M1")
+	require.NoError(t, err)
+	require.Len(t, events, 4)
+	last := events[3].Decisions
+	require.Equal(t, statemachine.VerdictApplied, last[len(last)-1].Verdict)
+	require.Equal(t, records[3], events[3].Record)
+	list, _, err := s.Messages(ctx, Filter{To: "00393331234567", States: []statemachine.State{statemachine.Delivered}})
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	none, _, err := s.Messages(ctx, Filter{States: []statemachine.State{statemachine.Queued}})
+	require.NoError(t, err)
+	require.Empty(t, none)
+
+	for name, data := range files(t, s.cfg.Dir) {
+		require.False(t, bytes.Contains(data, []byte("4711")), "a text stands readable in %s", name)
+	}
+}
