@@ -99,7 +99,8 @@ func (c *Client) attempt(ctx context.Context, from int) (attempt, int) {
 		did.end = &ending{reason: "no connection", err: err}
 	default:
 		before := c.Status()
-		c.forgetRebind()
+		forget(c.rebind)
+		forget(c.abort)
 		s := newSession(c, conn, did.addr)
 		did.end = s.run(ctx)
 		after := s.link.status
@@ -132,8 +133,11 @@ func (c *Client) ended(did attempt) {
 	c.mu.Lock()
 	c.status.State, c.status.Since, c.status.Addr = Closed, event.At, did.addr
 	c.status.InUse, c.status.Unanswered = 0, 0
-	if end.err != nil {
+	switch {
+	case end.err != nil:
 		c.status.LastError, c.status.LastErrorAt = fmt.Sprintf("%s: %v", end.reason, end.err), event.At
+	case end.reason == unboundBySMSC:
+		c.status.LastError, c.status.LastErrorAt = end.reason, event.At
 	}
 	c.mu.Unlock()
 	c.cfg.Handler.Session(event)
@@ -250,10 +254,10 @@ func (c *Client) Abort(reason string) {
 	}
 }
 
-// forgetRebind drops what was meant for an earlier session.
-func (c *Client) forgetRebind() {
+// forget drops an order that was meant for an earlier session.
+func forget(orders <-chan string) {
 	select {
-	case <-c.rebind:
+	case <-orders:
 	default:
 	}
 }

@@ -392,6 +392,61 @@ func TestClient_rebindStopAndStart(t *testing.T) {
 	})
 }
 
+func TestClient_abortCutsTheSessionThatThereIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(c *Config) { c.ShutdownTimeout = time.Minute })
+		r.client.Abort("there is none yet")
+		r.client.Rebind("there is none yet")
+		p := r.bound()
+		got := newOutcomes()
+		r.submit(1, got.done)
+		p.next(CommandSubmitSM)
+		r.cancel()
+		synctest.Wait()
+		began := time.Now()
+		r.client.Abort("immediate stop")
+		require.Equal(t, Lost, (<-got.ch).Outcome)
+		require.NoError(t, r.group.Wait())
+		require.Zero(t, time.Since(began))
+		require.Equal(t, "immediate stop", r.handler.event(t, EventUnbound).Reason)
+	})
+}
+
+func TestClient_unboundIsToldLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := &slowHandler{recorder: newRecorder(), gate: make(chan struct{})}
+		r := newRig(t, func(c *Config) { c.Handler = slow })
+		p := r.accept()
+		p.bind()
+		slow.event(t, EventBound)
+		got := newOutcomes()
+		p.send(deliverSM(1, "id:1"))
+		p.send(deliverSM(2, "id:2"))
+		r.submit(1, got.done) // a handler that is stuck keeps nothing else back
+		p.write(submitResp(p.next(CommandSubmitSM).SequenceNumber, "a"))
+		require.Equal(t, Answered, (<-got.ch).Outcome)
+		elapse(time.Second)
+		require.NoError(t, p.conn.Close())
+		synctest.Wait()
+		require.Empty(t, slow.events)
+		close(slow.gate)
+		slow.event(t, EventUnbound)
+		require.Len(t, slow.requests, 2, "what was received came before")
+		r.stop()
+	})
+}
+
+// slowHandler does not return from Received before gate is closed.
+type slowHandler struct {
+	*recorder
+	gate chan struct{}
+}
+
+func (h *slowHandler) Received(r *Request) {
+	<-h.gate
+	h.recorder.Received(r)
+}
+
 func TestClient_refusesAConfigurationThatCannotWork(t *testing.T) {
 	require.EqualError(t, New(Config{}).Run(t.Context()), "smpp: no address to connect to")
 	c := New(Config{Addrs: []string{"a:1"}, Bind: BindConfig{Password: "a\x00b"}})

@@ -77,10 +77,10 @@ type SessionStatus struct {
 	Addr    string    // in use, or last tried
 	Stopped bool      // by Stop: it will not bind until Start
 
-	Window      int // submit_sm that may be outstanding
-	InUse       int // reserved or outstanding
-	Unanswered  int // received requests that the handler has not answered yet
-	LastError   string
+	Window      int    // submit_sm that may be outstanding
+	InUse       int    // reserved or outstanding
+	Unanswered  int    // received requests that the handler has not answered yet
+	LastError   string // why the session ended, where that was not our doing
 	LastErrorAt time.Time
 
 	EnquireLinkRTT time.Duration // of the last enquire_link of ours that was answered

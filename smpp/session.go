@@ -9,10 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// maxBatch is how many PDUs the reader hands over at once: enough that a busy link costs few switches
-// between goroutines, few enough that the handler's bound is not overrun by much.
-const maxBatch = 128
-
 // lastWords is how long a connection that cannot be written to is still read from. A broken one ends at
 // once; this is for a peer that has only stopped reading.
 const lastWords = time.Second
@@ -44,18 +40,6 @@ type session struct {
 	armed        time.Time     // on the session's clock; zero when the timer is not running
 	stalled      time.Duration // how long reading has waited for the handler in all
 	stalledSince time.Time     // zero while it does not
-}
-
-type batch struct {
-	frames []Frame
-	err    error  // after frames; the stream has ended
-	header Header // of the frame that is broken
-}
-
-type written struct {
-	buf []byte
-	n   int
-	err error
 }
 
 func newSession(c *Client, conn net.Conn, addr string) *session {
@@ -90,51 +74,6 @@ func (s *session) run(ctx context.Context) *ending {
 	s.finish()
 	_ = g.Wait() // none of them returns an error: they tell the loop
 	return s.link.over
-}
-
-// read hands over what comes in. Once the loop has ended it goes on reading, for nobody, until the
-// connection is closed: unread octets would turn the close into a reset, and that can take our last
-// words with it.
-func (s *session) read() {
-	fr := NewFrameReader(s.conn, s.cfg.MaxPDU)
-	for {
-		b := nextBatch(fr)
-		select {
-		case s.frames <- b:
-		case <-s.done:
-		}
-		if b.err != nil {
-			return
-		}
-	}
-}
-
-// nextBatch waits for one PDU and takes with it those that have come already.
-func nextBatch(fr *FrameReader) batch {
-	var b batch
-	for len(b.frames) == 0 || len(b.frames) < maxBatch && fr.Ready() {
-		f, err := fr.Next()
-		if err != nil {
-			b.err, b.header = err, f.Header
-			return b
-		}
-		b.frames = append(b.frames, f)
-	}
-	return b
-}
-
-func (s *session) write() {
-	for buf := range s.writes {
-		err := s.conn.SetWriteDeadline(time.Now().Add(s.cfg.WriteTimeout))
-		n := 0
-		if err == nil {
-			n, err = s.conn.Write(buf)
-		}
-		s.written <- written{buf, n, err}
-		if err != nil {
-			return
-		}
-	}
 }
 
 func (s *session) dispatch() {

@@ -6,6 +6,8 @@ import (
 	"go.uber.org/zap"
 )
 
+const unboundBySMSC = "unbind by the SMSC"
+
 // shutDown begins the end that we want: the window drains for at most grace, then unbind is sent.
 func (l *link) shutDown(now time.Time, reason string, grace time.Duration) {
 	switch {
@@ -24,7 +26,7 @@ func (l *link) shutDown(now time.Time, reason string, grace time.Duration) {
 func (l *link) unbindReceived(now time.Time, h Header) {
 	l.cfg.Log.Info("unbind received")
 	if l.stop == nil {
-		l.stop = &stopping{reason: "unbind by the SMSC"}
+		l.stop = &stopping{reason: unboundBySMSC}
 	}
 	l.stop.peer, l.stop.drained, l.stop.done = &h, true, true
 	l.stop.deadline = now.Add(l.cfg.ResponseTimeout)
