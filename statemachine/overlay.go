@@ -64,6 +64,21 @@ func (s *step) index(account string, keys []receipt.Key, ref AttemptRef) {
 	}
 }
 
+// Reindex gives the entries by which the message's attempts are found under an SMSC's rules, for an index
+// that is made anew when rules change.
+func (m *Message) Reindex(rules *SMSCRules) []IndexEntry {
+	var entries []IndexEntry
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		for _, a := range p.Attempts {
+			for _, key := range rules.Receipt.ResponseKeys(a.MessageID) {
+				entries = append(entries, IndexEntry{m.Account, key, AttemptRef{m.ID, p.Number, a.Number}})
+			}
+		}
+	}
+	return entries
+}
+
 // oldestUnanswered is the sent record of the first attempt to a destination that has no answer now; 0
 // when all have one.
 func (s *step) oldestUnanswered(account, dest string) (uint64, error) {
