@@ -3,6 +3,7 @@ package smpptest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"esmed/smpp"
@@ -58,7 +59,7 @@ func (s *Server) decide(sub *Submit, a *Action) {
 func (s *Server) seen(sub *Submit, a Action, ignored bool, now time.Time) {
 	ref, _ := sub.tlv(s.cfg.Receipts.ClientRefTLV)
 	line := Line{Type: LineSubmit, At: now, N: sub.N, Conn: sub.Conn, Seq: sub.SequenceNumber, Source: sub.Source.Addr, Dest: sub.Dest.Addr,
-		Class: sub.ESMClass, RegisteredDelivery: sub.RegisteredDelivery, Text: sum(sub.text()), Ref: string(ref), Ignored: ignored}
+		Class: sub.ESMClass, RegisteredDelivery: sub.RegisteredDelivery, Text: sum(sub.text()), Ref: strings.TrimRight(string(ref), "\x00"), Ignored: ignored}
 	if !ignored {
 		line.Status, line.MessageID = a.Status.String(), sub.MessageID
 	}

@@ -2,17 +2,20 @@ package smpptest_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
 	"net"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/fiorix/go-smpp/v2/smpp/pdu"
 	"github.com/fiorix/go-smpp/v2/smpp/pdu/pdufield"
 	"github.com/fiorix/go-smpp/v2/smpp/pdu/pdutext"
+	"github.com/fiorix/go-smpp/v2/smpp/pdu/pdutlv"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -53,12 +56,28 @@ func connect(t *testing.T, s *smpptest.Server) *esme {
 func bound(t *testing.T, s *smpptest.Server) *esme {
 	t.Helper()
 	e := connect(t, s)
-	seq := e.send(bind(pdu.NewBindTransceiver(), "esme", "secret"))
-	got := e.read()
-	require.Equal(t, pdu.BindTransceiverRespID, got.id)
-	require.Equal(t, uint32(0), got.status)
-	require.Equal(t, seq, got.seq)
+	e.bindAs(pdu.NewBindTransceiver(), 0)
 	return e
+}
+
+// piped is a transceiver over a connection in memory, for tests with a clock of their own.
+func piped(t *testing.T, s *smpptest.Server) *esme {
+	t.Helper()
+	e := &esme{t: t, nc: s.Pipe()}
+	t.Cleanup(func() { e.nc.Close() })
+	e.bindAs(pdu.NewBindTransceiver(), 0)
+	return e
+}
+
+// bindAs binds and wants this status.
+func (e *esme) bindAs(p pdu.Body, status uint32) {
+	e.t.Helper()
+	id := p.Header().ID
+	seq := e.send(bind(p, "esme", "secret"))
+	got := e.read()
+	require.Equal(e.t, (id | 0x80000000).String(), got.id.String())
+	require.Equal(e.t, status, got.status)
+	require.Equal(e.t, seq, got.seq)
 }
 
 func bind(p pdu.Body, systemID, password string) pdu.Body {
@@ -148,19 +167,28 @@ func (e *esme) write(id pdu.ID, status, seq uint32, body []byte) {
 	require.NoError(e.t, err)
 }
 
-// readUntilEnd reads and acknowledges until the connection ends, or for as long as nothing comes.
-func (e *esme) readFor(quiet time.Duration) []frame {
+// acked reads a request of the SMSC and answers it ESME_ROK.
+func (e *esme) acked(id pdu.ID) frame {
 	e.t.Helper()
-	var out []frame
-	for {
-		require.NoError(e.t, e.nc.SetReadDeadline(time.Now().Add(quiet)))
-		f, err := e.tryRead()
-		if errors.Is(err, os.ErrDeadlineExceeded) || err != nil {
-			require.NoError(e.t, e.nc.SetDeadline(time.Now().Add(patience)))
-			return out
-		}
-		out = append(out, f)
-	}
+	f := e.want(id)
+	e.ack(f, 0)
+	return f
+}
+
+// cut reads until the connection ends, and returns the error by which it does.
+func (e *esme) cut() error {
+	e.t.Helper()
+	_, err := io.Copy(io.Discard, e.nc)
+	return err
+}
+
+// silent says whether nothing comes within d.
+func (e *esme) silent(d time.Duration) bool {
+	e.t.Helper()
+	require.NoError(e.t, e.nc.SetReadDeadline(time.Now().Add(d)))
+	_, err := e.nc.Read(make([]byte, 1))
+	require.NoError(e.t, e.nc.SetReadDeadline(time.Now().Add(patience)))
+	return errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // decoded reads a frame with go-smpp.
@@ -172,3 +200,43 @@ func (f frame) decoded(t *testing.T) pdu.Body {
 }
 
 func (f frame) messageID() string { return string(bytes.TrimRight(f.body, "\x00")) }
+
+// text and class of a deliver_sm or data_sm, and its optional parameters, as go-smpp reads them.
+func (f frame) text(t *testing.T) string {
+	p := f.decoded(t)
+	if f.id == pdu.DataSMID {
+		return p.TLVFields()[pdutlv.TagMessagePayload].String()
+	}
+	return p.Fields()[pdufield.ShortMessage].String()
+}
+
+func (f frame) class(t *testing.T) byte { return f.decoded(t).Fields()[pdufield.ESMClass].Bytes()[0] }
+
+func (f frame) tlv(t *testing.T, tag pdutlv.Tag) []byte {
+	if v, ok := f.decoded(t).TLVFields()[tag]; ok {
+		return v.Bytes()
+	}
+	return nil
+}
+
+// lines are those of the truth that a test asks for.
+func lines(s *smpptest.Server, typ smpptest.LineType) []smpptest.Line {
+	return slices.DeleteFunc(s.Truth(), func(l smpptest.Line) bool { return l.Type != typ })
+}
+
+// kinds of the deliveries that were sent, in order.
+func kinds(s *smpptest.Server) []smpptest.Kind {
+	var out []smpptest.Kind
+	for _, l := range lines(s, smpptest.LineDelivery) {
+		out = append(out, l.Kind)
+	}
+	return out
+}
+
+// await waits for a state of the server.
+func await(t *testing.T, s *smpptest.Server, until func(smpptest.Stats) bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	require.NoError(t, s.Await(ctx, until))
+}

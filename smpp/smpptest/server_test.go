@@ -1,7 +1,6 @@
 package smpptest_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/fiorix/go-smpp/v2/smpp/pdu"
@@ -14,9 +13,7 @@ import (
 
 func drained(t *testing.T, s *smpptest.Server) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	require.NoError(t, s.Drained(ctx))
+	await(t, s, func(st smpptest.Stats) bool { return st.Pending == 0 })
 }
 
 func TestServer_a_whole_life_behaves_as_SMPP_says(t *testing.T) {
