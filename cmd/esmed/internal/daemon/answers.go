@@ -1,0 +1,162 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"esmed/cmd/esmed/internal/config"
+	"esmed/smpp"
+	"esmed/statemachine"
+	"esmed/store"
+)
+
+// Causes of doubt (statemachine.AttemptInDoubt).
+const (
+	causeTimeout = "timeout"
+	causeCut     = "cut"
+	causeStop    = "stop"
+	causeCrash   = "crash"
+)
+
+// attempt is a submit_sm under way.
+type attempt struct {
+	ref    statemachine.AttemptRef
+	dest   string
+	sentAt time.Time
+	probe  bool // the one message that tries whether a paused SMSC takes some again
+}
+
+// answer is what became of an attempt.
+type answer struct {
+	attempt
+	smpp.Answer
+}
+
+// feedback tells the dispatcher what an answer says about the SMSC rather than about the message.
+type feedback struct {
+	refusal refusal
+	sentAt  time.Time
+}
+
+// answers turns what became of submits into records. The session puts answers in; whoever takes them out
+// holds the lock until they are on their way to the store, so that they are recorded in order.
+type answers struct {
+	cfg      *config.SMSC
+	store    *store.Store
+	metrics  *metrics
+	access   *accessLog
+	log      *zap.Logger
+	rebind   func(reason string)
+	stopping atomic.Bool // what is lost from now on is lost by our own doing
+
+	mu       sync.Mutex // held from taking until recorded
+	in       *mailbox[answer]
+	feedback *mailbox[feedback]
+}
+
+// run records answers until ctx is done, which is when the session has ended, and none is left.
+func (a *answers) run(ctx context.Context) error {
+	for {
+		select {
+		case <-a.in.ready:
+			if err := a.recordAll(); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return a.recordAll()
+		}
+	}
+}
+
+// recordAll records what is there. Called before a reception is recorded, it keeps the order of the wire:
+// a receipt that came behind the answer to its submit finds the message and never sees the inbox.
+func (a *answers) recordAll() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, one := range a.in.take() {
+		if err := a.record(one); err != nil {
+			return fmt.Errorf("answers: %w", err)
+		}
+	}
+	return nil
+}
+
+// record queues the record of an answer. It is written whatever else ends, so no context ends it.
+func (a *answers) record(one answer) error {
+	fact := a.fact(one, time.Now())
+	return a.store.Post(context.Background(), fact, func(_ statemachine.Record, err error) {
+		if err != nil {
+			a.log.Error("answer not recorded", zap.String("id", string(one.ref.Message)), zap.Error(err))
+		}
+	})
+}
+
+func (a *answers) fact(one answer, now time.Time) statemachine.Fact {
+	if one.Outcome == smpp.Answered {
+		return a.answered(one, now)
+	}
+	if one.Outcome != smpp.NotWritten {
+		a.metrics.unanswered(a.cfg.Name)
+		a.access.submit(a.cfg.Name, one, "", one.Outcome.String())
+	}
+	a.log.Warn("submit_sm without an answer", zap.String("session", one.Session), zap.String("id", string(one.ref.Message)),
+		zap.Int("part", one.ref.Part), zap.Int("attempt", one.ref.Attempt), zap.Stringer("outcome", one.Outcome))
+	return &statemachine.AttemptInDoubt{
+		Message: one.ref.Message, Part: one.ref.Part, Attempt: one.ref.Attempt,
+		SMSC: a.cfg.Name, Session: one.Session, Cause: a.cause(one.Outcome),
+		NotWritten: one.Outcome == smpp.NotWritten,
+	}
+}
+
+func (a *answers) cause(o smpp.Outcome) string {
+	switch {
+	case o == smpp.TimedOut:
+		return causeTimeout
+	case a.stopping.Load():
+		return causeStop
+	}
+	return causeCut
+}
+
+func (a *answers) answered(one answer, now time.Time) *statemachine.SubmitResp {
+	a.metrics.answered(a.cfg.Name, one.CommandStatus, one.RoundTrip)
+	a.access.submit(a.cfg.Name, one, one.MessageID, one.CommandStatus.String())
+	refused := classify(a.cfg.Retry, one.CommandStatus)
+	resp := &statemachine.SubmitResp{
+		Message: one.ref.Message, Part: one.ref.Part, Attempt: one.ref.Attempt,
+		SMSC: a.cfg.Name, Session: one.Session, SequenceNumber: one.SequenceNumber,
+		PDU: one.PDU, CommandStatus: uint32(one.CommandStatus), MessageID: one.MessageID,
+		Temporary: refused.temporary(),
+	}
+	if refused != notRefused {
+		a.log.Warn("submit_sm refused", zap.String("session", one.Session), zap.String("id", string(one.ref.Message)),
+			zap.Int("part", one.ref.Part), zap.Int("attempt", one.ref.Attempt),
+			zap.Stringer("command_status", one.CommandStatus), zap.Bool("temporary", resp.Temporary))
+	}
+	switch refused {
+	case refusedForNow, refusedThrottled, refusedSession:
+		resp.RetryAt = now.Add(retryDelay(a.cfg.Retry.Min, a.cfg.Retry.Max, one.ref.Attempt, rand.Float64()))
+	}
+	a.react(one, refused)
+	return resp
+}
+
+// react does what an answer asks for beyond its message.
+func (a *answers) react(one answer, refused refusal) {
+	switch refused {
+	case refusedSession:
+		a.rebind("submit_sm answered " + one.CommandStatus.String())
+	case refusedThrottled, refusedPaused:
+		a.feedback.put(feedback{refused, one.sentAt})
+	default:
+		if one.probe {
+			a.feedback.put(feedback{refused, one.sentAt})
+		}
+	}
+}

@@ -1,0 +1,266 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/journal"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+
+	"esmed/cmd/esmed/internal/config"
+	"esmed/cmd/esmed/internal/control"
+	"esmed/receipt"
+	"esmed/statemachine"
+	"esmed/store"
+)
+
+// Options are what a daemon is given besides its configuration.
+type Options struct {
+	Version string    // of esmed, for the API document and the log
+	Log     io.Writer // nil = os.Stderr
+	// Reload reads the configuration anew on SIGHUP; nil = SIGHUP only reopens the access log.
+	Reload func() (*config.Config, error)
+	// Ready is called once the API serves and the SMSCs are being bound; nil = nobody is told.
+	Ready func()
+}
+
+// ConfigError says that the daemon cannot run as configured. Starting it again changes nothing: the
+// process is to exit with 2.
+type ConfigError struct{ Err error }
+
+func (e *ConfigError) Error() string { return e.Err.Error() }
+
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+// ErrImmediate says that a second signal ended the daemon before its window had drained.
+var ErrImmediate = errors.New("daemon: stopped at once by a second signal")
+
+// daemon is what Run holds.
+type daemon struct {
+	cfg     *config.Config
+	opts    Options
+	log     *zap.Logger
+	access  *accessLog
+	metrics *metrics
+	store   *store.Store
+	fleet   *fleet
+	api     *control.API
+	server  *control.Server
+	signals *signals
+	rules   atomic.Pointer[statemachine.Rules] // in force
+}
+
+// Run runs the daemon until ctx is done, SIGTERM or SIGINT asks it to stop, or it cannot go on. A stop is
+// graceful and returns nil; the doc comment of the package says in which order. An error is a
+// *ConfigError, ErrImmediate, or what the store, the API's listeners or the start failed with.
+func Run(ctx context.Context, cfg *config.Config, opts Options) (err error) {
+	d := &daemon{cfg: cfg, opts: opts, metrics: newMetrics(), signals: catchSignals()}
+	defer d.signals.release()
+	if err := d.openLogs(); err != nil {
+		return &ConfigError{err}
+	}
+	defer func() { err = errors.Join(err, d.access.close()) }()
+	if d.store, err = store.Open(d.storeConfig()); err != nil {
+		return fmt.Errorf("daemon: %w", err)
+	}
+	d.log.Info("starting", zap.String("version", opts.Version), zap.String("data_dir", cfg.DataDir))
+	err = errors.Join(d.serve(ctx), d.store.Close())
+	if err != nil {
+		d.log.Error("stopped", zap.Error(err))
+		return fmt.Errorf("daemon: %w", err)
+	}
+	d.log.Info("stopped")
+	return nil
+}
+
+func (d *daemon) openLogs() (err error) {
+	w, journald := d.opts.Log, false
+	if w == nil {
+		w = os.Stderr
+	}
+	if w == os.Stderr {
+		journald, _ = journal.StderrIsJournalStream() // not to be told is as good as not being it
+	}
+	if d.log, err = newLogger(w, d.cfg.Log.Level, d.cfg.Log.Format, journald); err != nil {
+		return err
+	}
+	d.access, err = openAccessLog(d.cfg.Log.Access)
+	return err
+}
+
+func (d *daemon) storeConfig() store.Config {
+	w := &witness{metrics: d.metrics, access: d.access, log: d.log, rules: func(smsc string) *receipt.Rules {
+		return receiptRules(d.rules.Load(), smsc)
+	}}
+	return store.Config{
+		Dir: d.cfg.DataDir, Decode: DecodePDU, TextSpans: TextSpans,
+		OnDecisions: w.decided, OnCommit: d.metrics.commit,
+	}
+}
+
+// layer is a part of the daemon that runs until it is stopped.
+type layer struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// run starts a layer in g. Its context is none of the group's, so that a failure elsewhere ends it in its
+// turn only.
+func run(g *errgroup.Group, base context.Context, f func(context.Context) error) *layer {
+	ctx, cancel := context.WithCancel(base)
+	l := &layer{cancel: cancel, done: make(chan struct{})}
+	g.Go(func() error {
+		defer close(l.done)
+		return f(ctx)
+	})
+	return l
+}
+
+func (l *layer) stop() {
+	l.cancel()
+	<-l.done
+}
+
+// serve starts store, API and sessions in this order, waits for the end, and stops them in the reverse.
+func (d *daemon) serve(ctx context.Context) error {
+	base := context.WithoutCancel(ctx)
+	g, failed := errgroup.WithContext(base)
+	log := run(g, base, d.store.Run)
+	defer log.stop()
+	if err := d.start(ctx, failed); err != nil {
+		log.stop()
+		return errors.Join(err, g.Wait())
+	}
+	api := run(g, base, d.server.Run)
+	plan, err := d.fleet.plan(d.cfg)
+	if err != nil {
+		api.stop()
+		log.stop()
+		return errors.Join(&ConfigError{err}, g.Wait())
+	}
+	sessions := run(g, base, func(ctx context.Context) error { return d.fleet.run(ctx, plan) })
+	dog := run(g, base, func(ctx context.Context) error { return watchdog(ctx, d.log, d.ready) })
+	d.tellReady()
+	d.attend(ctx, failed)
+
+	notify(d.log, stoppingState)
+	d.log.Info("stopping", zap.Duration("shutdown_timeout", d.cfg.ShutdownTimeout))
+	d.api.RefuseSubmits(d.cfg.ShutdownTimeout)
+	immediate := d.drain(sessions, failed)
+	api.stop()
+	dog.stop()
+	log.stop()
+	return errors.Join(immediate, g.Wait())
+}
+
+// start does what comes before the first session: rules, what a crash left, API.
+func (d *daemon) start(ctx, failed context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(failed, cancel)()
+	if err := d.checkAccounts(ctx); err != nil {
+		return err
+	}
+	if err := d.setRules(ctx, d.cfg); err != nil {
+		return err
+	}
+	if err := d.recordCrash(ctx); err != nil {
+		return err
+	}
+	d.fleet = newFleet(services{store: d.store, metrics: d.metrics, access: d.access, log: d.log}, d.cfg.ShutdownTimeout)
+	d.metrics.registry.MustRegister(&gauges{store: d.store, fleet: d.fleet, alerts: d.cfg.Alerts, log: d.log, gaugeDescs: newGaugeDescs()})
+	return d.listen()
+}
+
+// listen makes the API and opens its listeners.
+func (d *daemon) listen() (err error) {
+	var tokens *control.Tokens
+	if d.cfg.API.TokensFile != "" {
+		if tokens, err = control.ReadTokens(d.cfg.API.TokensFile); err != nil {
+			return &ConfigError{err}
+		}
+	}
+	b := &backend{store: d.store}
+	api := control.Config{
+		Backend:          b.readers(),
+		SMSCs:            apiSMSCs(d.cfg),
+		DefaultSMSC:      d.cfg.DefaultSMSC,
+		CallbackPrefixes: d.cfg.API.CallbackPrefixes,
+		InboxOlderThan:   d.cfg.Alerts.InboxOlderThan,
+		Reception:        b.reception,
+		StatusName:       statusName,
+		Metrics:          promhttp.HandlerFor(d.metrics.registry, promhttp.HandlerOpts{}),
+		Ready:            d.ready,
+		Version:          d.opts.Version,
+		Fault: func(operation string, err error) {
+			d.log.Error("request failed", zap.String("operation", operation), zap.Error(err))
+		},
+	}
+	api.Submit, api.Binds = b, d.fleet.binds
+	if d.api, err = control.New(api); err != nil {
+		return err
+	}
+	d.server, err = control.Listen(control.ServerConfig{
+		Socket: d.cfg.API.Socket, Addr: d.cfg.API.Listen, Tokens: tokens,
+		Errors: func(err error) { d.log.Debug("connection", zap.Error(err)) },
+	}, d.api)
+	return err
+}
+
+// ready says whether the store answers.
+func (d *daemon) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
+	defer cancel()
+	return d.store.Sync(ctx)
+}
+
+// readyWithin is how long the applier may take to come up with the log before that counts as a fault.
+const readyWithin = 10 * time.Second
+
+func (d *daemon) tellReady() {
+	notify(d.log, readyState)
+	d.log.Info("started", zap.String("socket", d.cfg.API.Socket), zap.Int("smscs", len(d.cfg.SMSCs)))
+	if d.opts.Ready != nil {
+		d.opts.Ready()
+	}
+}
+
+// attend handles signals until the daemon is to stop.
+func (d *daemon) attend(ctx, failed context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-failed.Done():
+			return
+		case <-d.signals.stop:
+			return
+		case <-d.signals.reload:
+			d.reload(ctx)
+		}
+	}
+}
+
+// drain ends the sessions within the time that they have for it. A failure or a second signal cuts them.
+func (d *daemon) drain(sessions *layer, failed context.Context) error {
+	sessions.cancel()
+	select {
+	case <-sessions.done:
+		return nil
+	case <-failed.Done():
+		d.fleet.abort()
+		<-sessions.done
+		return nil
+	case <-d.signals.stop:
+		d.fleet.abort()
+		<-sessions.done
+		return ErrImmediate
+	}
+}

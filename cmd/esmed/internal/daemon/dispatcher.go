@@ -1,0 +1,242 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"esmed/cmd/esmed/internal/config"
+	"esmed/smpp"
+	"esmed/statemachine"
+	"esmed/store"
+)
+
+const (
+	// maxSubmits is how many submits share a commit and a write at most: enough to make both cheap, few
+	// enough not to hold back answers and receptions.
+	maxSubmits = 512
+	// maxIdle is how long the dispatcher waits for a slot before it looks whether what waits has expired.
+	maxIdle = 30 * time.Second
+	// probeEvery is how often a paused SMSC is tried with one message.
+	probeEvery = time.Minute
+)
+
+// dispatcher moves the parts that wait for one SMSC onto the wire. Its state belongs to run's goroutine.
+// Of each round the order is fixed: slots of the window, tokens, parts, their sent records durable, the
+// PDUs in one go.
+type dispatcher struct {
+	cfg      *config.SMSC
+	store    *store.Store
+	client   *smpp.Client
+	answers  *mailbox[answer]
+	feedback *mailbox[feedback]
+	log      *zap.Logger
+
+	pace   pace
+	pause  pause
+	cursor store.QueueCursor
+	taken  taken
+}
+
+// run dispatches until ctx is done. What it began to send by then is handed to the client. An error is
+// the store's and ends the daemon.
+func (d *dispatcher) run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		d.listen(time.Now())
+		changed := d.store.Changed()
+		wait, err := d.round(ctx)
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("dispatcher: %w", err)
+		}
+		if wait != nil {
+			d.idle(ctx, wait, changed)
+		}
+	}
+	return nil
+}
+
+// waiting says what a round that sent nothing waits for.
+type waiting struct {
+	until time.Time // zero: no time
+	queue bool      // a change of the queue ends it too
+}
+
+// idle waits for the end of w, for news from the answers, or for ctx.
+func (d *dispatcher) idle(ctx context.Context, w *waiting, changed <-chan struct{}) {
+	if !w.queue {
+		changed = nil
+	}
+	var due <-chan time.Time
+	if !w.until.IsZero() {
+		due = time.After(time.Until(w.until))
+	}
+	select {
+	case <-ctx.Done():
+	case <-d.feedback.ready:
+	case <-changed:
+	case <-due:
+	}
+}
+
+// round sends what may be sent now. When that was nothing, it says what to wait for.
+func (d *dispatcher) round(ctx context.Context) (*waiting, error) {
+	n, wait := d.allowed(time.Now())
+	if n == 0 {
+		return wait, nil
+	}
+	slots, err := d.reserve(ctx, n)
+	if err != nil || len(slots) == 0 {
+		return nil, err
+	}
+	b := &batch{slots: slots, at: time.Now()}
+	defer func() { d.client.Release(b.slots...) }()
+	d.listen(b.at) // the wait for slots may have been long
+	if n, wait = d.allowed(b.at); n == 0 {
+		return wait, nil
+	}
+	queued, err := d.store.NextQueued(ctx, d.cfg.Name, b.at, &d.cursor, d.taken.has, min(n, len(slots)))
+	if err != nil {
+		return nil, err
+	}
+	if len(queued) == 0 {
+		due, _ := d.store.NextDue(d.cfg.Name)
+		return &waiting{until: due, queue: true}, nil
+	}
+	for _, q := range queued {
+		d.prepare(b, q)
+	}
+	return nil, d.send(ctx, b)
+}
+
+// reserve takes up to n slots. When none can be had for long, it sees to what expires meanwhile.
+func (d *dispatcher) reserve(ctx context.Context, n int) ([]smpp.Slot, error) {
+	patience, cancel := context.WithTimeout(ctx, maxIdle)
+	defer cancel()
+	slots, err := d.client.Reserve(patience, n)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, d.expire(ctx)
+	}
+	return slots, err
+}
+
+// batch is what one round sends.
+type batch struct {
+	at      time.Time
+	slots   []smpp.Slot // not used yet
+	submits []smpp.Submit
+	facts   []statemachine.Fact // one for each part, in the order of entries
+	entries []statemachine.QueueEntry
+	probe   bool
+}
+
+// prepare makes the submit_sm of a part and its sent record, or the expired record of its message.
+func (d *dispatcher) prepare(b *batch, q store.Queued) {
+	m := q.Accepted
+	if expired(m, b.at) {
+		b.add(q.Entry, &statemachine.QueueExpired{Message: m.Message})
+		return
+	}
+	slot := b.slots[0]
+	pdu, validUntil := submitSM(d.cfg, m, q.Entry.Part, slot.SequenceNumber, b.at)
+	octets, err := smpp.AppendSubmitSM(nil, pdu)
+	if err != nil { // the API takes nothing that does not fit; the part waits for who finds out why it did
+		d.log.Error("part cannot be encoded", zap.String("id", string(m.Message)), zap.Int("part", q.Entry.Part), zap.Error(err))
+		d.taken.add(q.Entry, 0)
+		return
+	}
+	b.slots = b.slots[1:]
+	a := attempt{
+		ref: statemachine.AttemptRef{
+			Message: m.Message, Part: q.Entry.Part, Attempt: len(q.Message.Parts[q.Entry.Part-1].Attempts) + 1,
+		},
+		dest: m.Dest.Addr, sentAt: b.at, probe: d.pause.on(),
+	}
+	b.submits = append(b.submits, smpp.Submit{Slot: slot, PDU: octets, Done: func(outcome smpp.Answer) {
+		d.answers.put(answer{a, outcome})
+	}})
+	b.add(q.Entry, &statemachine.Sent{
+		Message: a.ref.Message, Part: a.ref.Part, Attempt: a.ref.Attempt, SMSC: d.cfg.Name,
+		Session: slot.Session, SequenceNumber: slot.SequenceNumber, ValidUntil: validUntil, PDU: octets,
+		UserMessageReference: messageReference(d.cfg, slot.SequenceNumber),
+	})
+}
+
+func (b *batch) add(entry statemachine.QueueEntry, fact statemachine.Fact) {
+	b.entries, b.facts = append(b.entries, entry), append(b.facts, fact)
+}
+
+func expired(m *statemachine.MessageAccepted, now time.Time) bool {
+	return !m.ValidUntil.IsZero() && !now.Before(m.ValidUntil)
+}
+
+// send makes the batch's records durable, then writes its PDUs. ctx does not end it halfway: what is
+// recorded as leaving leaves.
+func (d *dispatcher) send(ctx context.Context, b *batch) error {
+	if len(b.facts) == 0 {
+		return nil
+	}
+	records, err := d.store.Append(context.WithoutCancel(ctx), b.facts...)
+	if err != nil {
+		return err
+	}
+	for i, entry := range b.entries {
+		d.taken.add(entry, records[i].Seq)
+	}
+	if len(b.submits) == 0 {
+		return nil
+	}
+	now := time.Now()
+	d.pace.wrote(now, len(b.submits))
+	d.pause.tried(now)
+	return d.client.Send(b.submits)
+}
+
+// expire records the end of messages whose validity ended at the head of the queue.
+func (d *dispatcher) expire(ctx context.Context) error {
+	b := &batch{at: time.Now()}
+	queued, err := d.store.NextQueued(ctx, d.cfg.Name, b.at, nil, d.taken.has, maxSubmits)
+	if err != nil {
+		return err
+	}
+	for _, q := range queued {
+		if expired(q.Accepted, b.at) {
+			b.add(q.Entry, &statemachine.QueueExpired{Message: q.Accepted.Message})
+		}
+	}
+	return d.send(ctx, b)
+}
+
+// allowed is how many submits pause and pace let through now; when 0, what to wait for.
+func (d *dispatcher) allowed(now time.Time) (int, *waiting) {
+	most, until := d.pause.allow(now)
+	if most == 0 {
+		return 0, &waiting{until: until}
+	}
+	n, wait := d.pace.allow(now, most)
+	if n == 0 {
+		return 0, &waiting{until: now.Add(wait)}
+	}
+	return n, nil
+}
+
+// listen takes what answers said about the SMSC, and forgets parts that left the queue.
+func (d *dispatcher) listen(now time.Time) {
+	d.taken.forget(d.store.Applied())
+	for _, f := range d.feedback.take() {
+		switch f.refusal {
+		case refusedThrottled:
+			d.pace.throttled(now, f.sentAt)
+		case refusedPaused:
+			if d.pause.begin(now) {
+				d.log.Error("queue paused: the SMSC takes nothing", zap.Duration("retry", probeEvery))
+			}
+		default:
+			if d.pause.end(f.sentAt) {
+				d.log.Info("queue goes on")
+			}
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.uber.org/zap"
+
+	"esmed/cmd/esmed/internal/config"
+	"esmed/smpp"
+	"esmed/statemachine"
+	"esmed/store"
+)
+
+// Words of statemachine.SessionEvent.Event.
+const (
+	sessionBound   = "bound"
+	sessionRefused = "refused"
+	sessionClosed  = "closed"
+	sessionOutbind = "outbind"
+	sessionAlert   = "alert_notification"
+	sessionStray   = "stray_response"
+)
+
+// receptions stores what a session brings before it is answered, and what becomes of the session. It is
+// the smpp.Handler of one client, so that its methods are called one at a time.
+type receptions struct {
+	cfg     *config.SMSC
+	store   *store.Store
+	answers *answers
+	metrics *metrics
+	log     *zap.Logger
+
+	lastFailure string // recorded last; the same again, attempt by attempt, is not
+}
+
+// Received implements smpp.Handler. It waits only while the store's queue is full, which holds back this
+// session's reading and nothing else.
+func (h *receptions) Received(r *smpp.Request) {
+	err := h.answers.recordAll()
+	if err == nil {
+		err = h.store.Post(context.Background(), h.fact(r), func(_ statemachine.Record, err error) { h.answer(r, err) })
+	}
+	if err != nil {
+		h.answer(r, err)
+	}
+}
+
+// answer answers a PDU that is durable now, or could not be stored: then the SMSC is to try again.
+func (h *receptions) answer(r *smpp.Request, err error) {
+	if err != nil {
+		h.log.Error("reception not stored", zap.String("session", r.Session), zap.Stringer("command_id", r.CommandID), zap.Error(err))
+		r.Respond(smpp.StatusXTAppn)
+		return
+	}
+	r.Respond(smpp.StatusOK)
+	if r.CommandID == smpp.CommandDeliverSM || r.CommandID == smpp.CommandDataSM {
+		h.metrics.acknowledged(h.cfg.Name, time.Since(r.At))
+	}
+}
+
+// fact is the record of a PDU: a session's for what says nothing about messages, else a reception.
+func (h *receptions) fact(r *smpp.Request) statemachine.Fact {
+	event := &statemachine.SessionEvent{SMSC: h.cfg.Name, Session: r.Session, CommandStatus: uint32(r.CommandStatus), PDU: r.PDU}
+	switch {
+	case r.CommandID == smpp.CommandOutbind:
+		event.Event, event.PDU = sessionOutbind, nil // it holds a password
+		return event
+	case r.CommandID == smpp.CommandAlertNotification:
+		event.Event = sessionAlert
+		return event
+	case r.Stray():
+		event.Event, event.Detail = sessionStray, r.CommandID.String()
+		return event
+	}
+	return &statemachine.Reception{
+		SMSC: h.cfg.Name, Account: h.cfg.Account, Session: r.Session, PDU: r.PDU, Length: r.CommandLength,
+	}
+}
+
+// Session implements smpp.Handler.
+func (h *receptions) Session(e smpp.Event) {
+	fact := &statemachine.SessionEvent{SMSC: h.cfg.Name, Session: e.Session, Detail: e.Addr}
+	switch e.Kind {
+	case smpp.EventBound:
+		fact.Event = sessionBound
+	case smpp.EventBindRefused:
+		fact.Event, fact.CommandStatus = sessionRefused, uint32(e.Status)
+	default:
+		fact.Event = sessionClosed
+	}
+	if e.Reason != "" {
+		fact.Detail += ": " + e.Reason
+	}
+	if e.Err != nil {
+		fact.Detail += ": " + e.Err.Error()
+	}
+	if h.repeated(e) {
+		return
+	}
+	err := h.store.Post(context.Background(), fact, func(_ statemachine.Record, err error) { h.recorded(err) })
+	h.recorded(err)
+}
+
+// repeated reports whether e says of one more attempt to bind what the last record says already: an SMSC
+// that is away for a week must not fill the log.
+func (h *receptions) repeated(e smpp.Event) bool {
+	failure := ""
+	if e.Kind == smpp.EventFailed || e.Kind == smpp.EventBindRefused {
+		failure = e.Kind.String() + " " + e.Status.String() + " " + e.Reason
+	}
+	again := failure != "" && failure == h.lastFailure
+	h.lastFailure = failure
+	return again
+}
+
+func (h *receptions) recorded(err error) {
+	if err != nil && !errors.Is(err, store.ErrClosed) {
+		h.log.Error("session event not recorded", zap.Error(err))
+	}
+}

@@ -1,0 +1,79 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"go.uber.org/zap"
+
+	"esmed/cmd/esmed/internal/config"
+)
+
+// reload takes up rules and binds of a configuration that was read anew; the rest goes on untouched, and
+// the log says what of it waits for a restart. Nothing is taken up of one that cannot be.
+func (d *daemon) reload(ctx context.Context) {
+	notify(d.log, reloadingState)
+	defer notify(d.log, readyState)
+	if err := d.access.reopen(); err != nil {
+		d.log.Error("access log not reopened", zap.Error(err))
+	}
+	if d.opts.Reload == nil {
+		return
+	}
+	cfg, err := d.opts.Reload()
+	if err == nil {
+		err = d.takeUp(ctx, cfg)
+	}
+	if err != nil {
+		d.log.Error("not reloaded: the configuration stays as it was", zap.Error(err))
+		return
+	}
+	d.log.Info("reloaded", zap.Int("smscs", len(cfg.SMSCs)))
+}
+
+func (d *daemon) takeUp(ctx context.Context, cfg *config.Config) error {
+	for i := range cfg.SMSCs {
+		next := &cfg.SMSCs[i]
+		if now := d.cfg.SMSC(next.Name); now != nil && now.Account != next.Account {
+			return &ConfigError{fmt.Errorf("smscs: %s: account changes from %q to %q: needs a restart", next.Name, now.Account, next.Account)}
+		}
+	}
+	plan, err := d.fleet.plan(cfg)
+	if err != nil {
+		return err
+	}
+	if err := d.setRules(ctx, cfg); err != nil {
+		return err
+	}
+	for _, key := range needRestart(d.cfg, cfg) {
+		d.log.Warn("restart needed for what changed", zap.String("key", key))
+	}
+	d.api.SetSMSCs(apiSMSCs(cfg), cfg.DefaultSMSC)
+	taken := *d.cfg
+	taken.SMSCs, taken.DefaultSMSC = cfg.SMSCs, cfg.DefaultSMSC
+	d.cfg = &taken
+	select {
+	case d.fleet.changes <- plan:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// needRestart names the keys that differ and are read at start only.
+func needRestart(a, b *config.Config) []string {
+	var keys []string
+	for _, k := range []struct {
+		name string
+		a, b any
+	}{
+		{"data_dir", a.DataDir, b.DataDir}, {"log", a.Log, b.Log}, {"api", a.API, b.API},
+		{"shutdown_timeout", a.ShutdownTimeout, b.ShutdownTimeout}, {"store", a.Store, b.Store},
+		{"alerts", a.Alerts, b.Alerts}, {"webhooks", a.Webhooks, b.Webhooks}, {"callbacks", a.Callbacks, b.Callbacks},
+	} {
+		if !reflect.DeepEqual(k.a, k.b) {
+			keys = append(keys, k.name)
+		}
+	}
+	return keys
+}

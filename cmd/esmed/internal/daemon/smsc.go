@@ -1,0 +1,117 @@
+package daemon
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+	"time"
+
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+
+	"esmed/cmd/esmed/internal/config"
+	"esmed/smpp"
+	"esmed/store"
+)
+
+// services are what every SMSC's parts work with.
+type services struct {
+	store   *store.Store
+	metrics *metrics
+	access  *accessLog
+	log     *zap.Logger
+}
+
+// smsc is one SMSC at work: a session, the dispatcher that feeds it, and those who record what it brings.
+type smsc struct {
+	cfg        *config.SMSC
+	client     *smpp.Client
+	dispatcher *dispatcher
+	answers    *answers
+	rates      rates
+}
+
+func newSMSC(cfg *config.SMSC, shutdown time.Duration, with services) (*smsc, error) {
+	security, err := tlsConfig(cfg.TLS)
+	if err != nil {
+		return nil, fmt.Errorf("smscs: %s: tls: %w", cfg.Name, err)
+	}
+	log := with.log.With(zap.String("smsc", cfg.Name))
+	a := &answers{
+		cfg: cfg, store: with.store, metrics: with.metrics, access: with.access, log: log,
+		in: newMailbox[answer](), feedback: newMailbox[feedback](),
+	}
+	client := smpp.New(clientConfig(cfg, security, shutdown, log, &receptions{
+		cfg: cfg, store: with.store, answers: a, metrics: with.metrics, log: log,
+	}))
+	a.rebind = client.Rebind
+	d := &dispatcher{
+		cfg: cfg, store: with.store, client: client, answers: a.in, feedback: a.feedback, log: log,
+		pace: pace{limit: cfg.Throughput},
+	}
+	return &smsc{cfg: cfg, client: client, dispatcher: d, answers: a}, nil
+}
+
+func clientConfig(cfg *config.SMSC, security *tls.Config, shutdown time.Duration, log *zap.Logger, h smpp.Handler) smpp.Config {
+	return smpp.Config{
+		Name:  cfg.Name + "/1",
+		Addrs: cfg.Addr,
+		TLS:   security,
+		Bind: smpp.BindConfig{
+			Mode: smpp.Transceiver, SystemID: cfg.SystemID, Password: string(cfg.Password), SystemType: cfg.SystemType,
+			InterfaceVersion: cfg.InterfaceVersion,
+			AddrTON:          cfg.AddressRange.TON, AddrNPI: cfg.AddressRange.NPI, AddressRange: cfg.AddressRange.Range,
+		},
+		Window: cfg.Window, EnquireLink: cfg.EnquireLink, ResponseTimeout: cfg.ResponseTimeout,
+		ConnectTimeout: cfg.ConnectTimeout, ReconnectMin: cfg.Reconnect.Min, ReconnectMax: cfg.Reconnect.Max,
+		ShutdownTimeout: shutdown, MaxPDU: int(cfg.MaxPDU), Log: log, Handler: h,
+	}
+}
+
+// run serves the SMSC until ctx is done, and then ends in this order: nothing new is sent, the window
+// drains within shutdown_timeout, the session unbinds, and what is unanswered then is in doubt. An error
+// is the store's.
+func (s *smsc) run(ctx context.Context) error {
+	session, endSession := context.WithCancel(context.WithoutCancel(ctx))
+	recording, endRecording := context.WithCancel(context.WithoutCancel(ctx))
+	var g errgroup.Group
+	g.Go(func() error {
+		defer endSession()
+		defer s.answers.stopping.Store(true)
+		return s.dispatcher.run(ctx)
+	})
+	g.Go(func() error {
+		defer endRecording()
+		return s.client.Run(session)
+	})
+	g.Go(func() error { return s.answers.run(recording) })
+	return g.Wait()
+}
+
+// tlsConfig is nil when TLS is off.
+func tlsConfig(cfg config.TLS) (*tls.Config, error) {
+	if !cfg.Enabled {
+		return nil, nil
+	}
+	c := &tls.Config{ServerName: cfg.ServerName, MinVersion: tls.VersionTLS12}
+	if cfg.CAFile != "" {
+		pem, err := os.ReadFile(cfg.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("ca_file: %w", err)
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("ca_file: %s holds no certificate", cfg.CAFile)
+		}
+	}
+	if cfg.CertFile != "" {
+		pair, err := tls.LoadX509KeyPair(cfg.CertFile, cfg.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("cert_file: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}

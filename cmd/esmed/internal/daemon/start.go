@@ -1,0 +1,131 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"esmed/cmd/esmed/internal/config"
+	"esmed/cmd/esmed/internal/control"
+	"esmed/receipt"
+	"esmed/statemachine"
+)
+
+// rulesRecord is what of a configuration decides anything in the fold.
+func rulesRecord(cfg *config.Config) statemachine.Rules {
+	r := statemachine.Rules{Parser: receipt.ParserVersion, SMSCs: make([]statemachine.SMSCRules, len(cfg.SMSCs))}
+	for i := range cfg.SMSCs {
+		s := &cfg.SMSCs[i]
+		r.SMSCs[i] = statemachine.SMSCRules{
+			SMSC: s.Name, Account: s.Account, Receipt: s.ReceiptRules(),
+			DeliveryWindow: s.DeliveryWindow, ReceiptGrace: s.ReceiptGrace, InDoubtResend: s.InDoubt == "resend",
+		}
+	}
+	return r
+}
+
+// setRules puts a configuration's rules in force.
+func (d *daemon) setRules(ctx context.Context, cfg *config.Config) error {
+	rules := rulesRecord(cfg)
+	if _, err := d.store.SetRules(ctx, rules); err != nil {
+		return err
+	}
+	d.rules.Store(&rules)
+	return nil
+}
+
+// apiSMSCs is what of a configuration a submission needs.
+func apiSMSCs(cfg *config.Config) []control.SMSC {
+	all := make([]control.SMSC, len(cfg.SMSCs))
+	for i := range cfg.SMSCs {
+		s := &cfg.SMSCs[i]
+		all[i] = control.SMSC{
+			Name: s.Name, Account: s.Account, InterfaceVersion: s.InterfaceVersion,
+			Source:  receipt.Address{Addr: s.Source.Addr, TON: s.Source.TON, NPI: s.Source.NPI},
+			DestTON: s.Dest.TON, DestNPI: s.Dest.NPI, Country: s.Dest.Country,
+			RegisteredDelivery: s.RegisteredDelivery.Octet(), DefaultAlphabet: s.DefaultAlphabet,
+			DeliveryWindow: s.DeliveryWindow, OwnTLVs: ownTLVs(s),
+		}
+	}
+	return all
+}
+
+// ownTLVs are the tags that submits to an SMSC carry by its configuration.
+func ownTLVs(s *config.SMSC) []uint16 {
+	var tags []uint16
+	if s.UserMessageReference {
+		tags = append(tags, receipt.TagUserMessageReference)
+	}
+	if s.ClientRefTLV != 0 {
+		tags = append(tags, s.ClientRefTLV)
+	}
+	return tags
+}
+
+// crashBatch is how many doubts are recorded at once.
+const crashBatch = 1000
+
+// recordCrash records in doubt what an earlier process left unanswered: it may have been written.
+func (d *daemon) recordCrash(ctx context.Context) error {
+	left, err := d.store.Unanswered(ctx, "")
+	if err != nil {
+		return fmt.Errorf("unanswered submits: %w", err)
+	}
+	for n := 0; n < len(left); n += crashBatch {
+		var facts []statemachine.Fact
+		for _, u := range left[n:min(n+crashBatch, len(left))] {
+			facts = append(facts, &statemachine.AttemptInDoubt{
+				Message: u.Ref.Message, Part: u.Ref.Part, Attempt: u.Ref.Attempt,
+				SMSC: u.SMSC, Session: u.Session, Cause: causeCrash,
+			})
+		}
+		if _, err := d.store.Append(ctx, facts...); err != nil {
+			return fmt.Errorf("unanswered submits: %w", err)
+		}
+	}
+	if len(left) > 0 {
+		d.log.Warn("submits in doubt: an earlier process ended before their answers", zap.Int("attempts", len(left)))
+	}
+	return nil
+}
+
+// checkAccounts refuses another account for an SMSC that has open messages: their ids would be looked
+// for in a scope that they were not given in.
+func (d *daemon) checkAccounts(ctx context.Context) error {
+	_, before, err := d.store.Rules(ctx)
+	if before == nil {
+		return err
+	}
+	var open map[string]int64
+	for _, was := range before.SMSCs {
+		now := d.cfg.SMSC(was.SMSC)
+		if now == nil || now.Account == was.Account {
+			continue
+		}
+		if open == nil {
+			if open, err = d.openMessages(ctx); err != nil {
+				return err
+			}
+		}
+		if n := open[was.SMSC]; n > 0 {
+			return &ConfigError{fmt.Errorf("smscs: %s: account changes from %q to %q while %d messages are open",
+				was.SMSC, was.Account, now.Account, n)}
+		}
+	}
+	return nil
+}
+
+// openMessages counts the messages that are not closed, by SMSC.
+func (d *daemon) openMessages(ctx context.Context) (map[string]int64, error) {
+	rows, err := d.store.Report(ctx, time.Time{}, time.Now().Add(time.Hour))
+	if err != nil {
+		return nil, err
+	}
+	open := map[string]int64{}
+	for _, r := range rows {
+		open[r.SMSC] += r.Open
+	}
+	return open, nil
+}

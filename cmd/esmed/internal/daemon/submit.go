@@ -1,0 +1,107 @@
+package daemon
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"time"
+
+	"esmed/cmd/esmed/internal/config"
+	"esmed/receipt"
+	"esmed/smpp"
+	"esmed/statemachine"
+)
+
+const (
+	version34 = 0x34 // first interface_version with optional parameters (SMPP v3.4 §5.2.4)
+
+	// maxShortMessage is the longest short_message in octets; what is longer travels in message_payload
+	// (SMPP v3.4 §5.2.22).
+	maxShortMessage = 254
+
+	// maxRelative is the longest validity written as a relative time: its day field counts to 31, and how
+	// long a month is the specification does not say (SMPP v3.4 §7.1.1.2).
+	maxRelative = 31 * 24 * time.Hour
+)
+
+// submitSM makes the submit_sm of a part (from 1) as it is to be written now. number is its
+// sequence_number. The validity_period is what is left of the one asked for; it ends at validUntil, zero
+// when none is sent.
+func submitSM(cfg *config.SMSC, m *statemachine.MessageAccepted, part int, number uint32, now time.Time) (pdu *smpp.SubmitSM, validUntil time.Time) {
+	content := &m.Parts[part-1]
+	pdu = &smpp.SubmitSM{
+		Header:               smpp.Header{SequenceNumber: number},
+		ServiceType:          m.ServiceType,
+		Source:               wireAddress(m.Source),
+		Dest:                 wireAddress(m.Dest),
+		ESMClass:             content.ESMClass,
+		ProtocolID:           m.ProtocolID,
+		PriorityFlag:         m.Priority,
+		ScheduleDeliveryTime: m.ScheduleRaw,
+		RegisteredDelivery:   m.RegisteredDelivery,
+		ReplaceIfPresentFlag: m.ReplaceIfPresent,
+		DataCoding:           content.DataCoding,
+		ShortMessage:         content.ShortMessage,
+	}
+	if content.NoReceipt {
+		pdu.RegisteredDelivery = 0
+	}
+	if m.ValidityAsked {
+		validUntil = m.ValidUntil
+		pdu.ValidityPeriod = validityPeriod(validUntil, now)
+	}
+	if cfg.InterfaceVersion >= version34 {
+		pdu.TLVs = submitTLVs(cfg, m, part, number)
+		if len(content.ShortMessage) > maxShortMessage {
+			pdu.ShortMessage = nil
+			pdu.TLVs = append(pdu.TLVs, smpp.TLV{Tag: smpp.TagMessagePayload, Value: content.ShortMessage})
+		}
+	}
+	return pdu, validUntil
+}
+
+func wireAddress(a receipt.Address) smpp.Address {
+	return smpp.Address{TON: a.TON, NPI: a.NPI, Addr: a.Addr}
+}
+
+func submitTLVs(cfg *config.SMSC, m *statemachine.MessageAccepted, part int, number uint32) smpp.TLVs {
+	var tlvs smpp.TLVs
+	for _, t := range m.TLVs {
+		tlvs = append(tlvs, smpp.TLV{Tag: smpp.Tag(t.Tag), Value: t.Value})
+	}
+	if ref := messageReference(cfg, number); ref != 0 {
+		tlvs = append(tlvs, smpp.TLV{Tag: smpp.TagUserMessageReference, Value: binary.BigEndian.AppendUint16(nil, ref)})
+	}
+	if cfg.ClientRefTLV != 0 {
+		tlvs = append(tlvs, smpp.TLV{Tag: smpp.Tag(cfg.ClientRefTLV), Value: []byte(clientRef(m.Message, part, len(m.Parts)))})
+	}
+	return tlvs
+}
+
+// messageReference is the user_message_reference of the submit_sm with that sequence_number, 0 = none.
+// It only confirms what an id selected, so that coming round after 65,535 submits does no harm.
+func messageReference(cfg *config.SMSC, number uint32) uint16 {
+	if !cfg.UserMessageReference || cfg.InterfaceVersion < version34 {
+		return 0
+	}
+	return uint16(number%0xFFFF) + 1
+}
+
+// clientRef is the reference of ours that an SMSC may echo: our id, and the part where there are several.
+func clientRef(id statemachine.ID, part, parts int) string {
+	if parts == 1 {
+		return string(id)
+	}
+	return string(id) + "/" + strconv.Itoa(part)
+}
+
+// validityPeriod writes what is left until until as SMPP time, at least a second: relative, so that it
+// does not depend on the SMSC's clock, and absolute where relative time does not reach.
+func validityPeriod(until, now time.Time) string {
+	left := until.Sub(now).Round(time.Second)
+	if left > maxRelative {
+		return until.UTC().Format("060102150405") + "000+"
+	}
+	s := max(1, int(left/time.Second))
+	return fmt.Sprintf("0000%02d%02d%02d%02d000R", s/86400, s/3600%24, s/60%60, s%60)
+}

@@ -1,0 +1,62 @@
+package daemon
+
+import (
+	"go.uber.org/zap"
+
+	"esmed/receipt"
+	"esmed/statemachine"
+)
+
+// witness sees each record as the applier takes it, for metrics, log and access log.
+type witness struct {
+	metrics *metrics
+	access  *accessLog
+	log     *zap.Logger
+	// rules are an SMSC's reading rules in force; nil = the default ones.
+	rules func(smsc string) *receipt.Rules
+}
+
+// decided takes a record and what was concluded from it (store.Config.OnDecisions).
+func (w *witness) decided(rec statemachine.Record, decisions []statemachine.Decision) {
+	smsc := ""
+	switch fact := rec.Fact.(type) {
+	case *statemachine.MessageAccepted:
+		smsc = fact.SMSC
+	case *statemachine.Sent:
+		smsc = fact.SMSC
+	case *statemachine.SubmitResp:
+		smsc = fact.SMSC
+	case *statemachine.AttemptInDoubt:
+		smsc = fact.SMSC
+	case *statemachine.Reception:
+		smsc = fact.SMSC
+		w.received(rec.Seq, fact, decisions)
+	case *statemachine.QueryResp:
+		smsc = fact.SMSC
+	case *statemachine.Retry:
+		w.retried(decisions)
+	}
+	for i := range decisions {
+		w.metrics.decided(smsc, &decisions[i])
+	}
+}
+
+func (w *witness) received(seq uint64, r *statemachine.Reception, decisions []statemachine.Decision) {
+	reading := receipt.Decode(DecodePDU(r.PDU), w.rules(r.SMSC))
+	w.metrics.receptions.WithLabelValues(r.SMSC, reading.Kind.String()).Inc()
+	w.access.received(seq, r, &reading, decisions)
+	for i := range decisions {
+		if d := &decisions[i]; d.Record == seq && d.Verdict == statemachine.VerdictHeld {
+			w.log.Warn("receipt held", zap.String("smsc", r.SMSC), zap.String("session", r.Session), zap.Uint64("seq", seq),
+				zap.String("message_id", reading.ID), zap.String("correlation", string(d.Correlation)))
+		}
+	}
+}
+
+func (w *witness) retried(decisions []statemachine.Decision) {
+	for i := range decisions {
+		if decisions[i].Correlation == statemachine.Matched {
+			w.metrics.retryMatched.Inc()
+		}
+	}
+}
