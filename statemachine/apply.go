@@ -97,31 +97,25 @@ func (s *step) raiseWord(e *evidence) error {
 	})
 }
 
-// learn takes from an echoed reference that the attempt arrived and which id it was given. With the id,
-// held receipts for it have found their owner.
+// learn takes from an echoed reference that the attempt arrived and, if no answer told it, which id it was
+// given. With the id, held receipts for it have found their owner.
 func (s *step) learn(e *evidence, m *Message, p *Part, ref AttemptRef) error {
 	keys := e.keys()
 	if a := p.editAttempt(ref.Attempt); a != nil {
-		news := a.MessageID == ""
-		a.learn(e.receipt.ID, e.seq)
-		if news && len(keys) > 0 {
-			if err := s.resolve(KindNoMessageID, partGroup(m, p.Number), string(DoubtClientRef), e.smsc); err != nil {
-				return err
-			}
+		known := a.MessageID != ""
+		a.arrive(e.seq)
+		if known || len(keys) == 0 {
+			return nil
 		}
-	}
-	unknown := keys[:0]
-	for _, key := range keys {
-		refs, err := s.attempts(m.Account, key)
-		if err != nil {
+		a.MessageID = e.receipt.ID
+		if err := s.resolve(KindNoMessageID, partGroup(m, p.Number), string(DoubtClientRef), e.smsc); err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(refs, func(r AttemptRef) bool { return r.Message == m.ID && r.Part == p.Number }) {
-			unknown = append(unknown, key)
-		}
+	} else if _, n := p.nameless(); n == 0 {
+		return nil
 	}
-	s.index(m.Account, unknown, ref)
-	return s.wakeKeys(m.Account, unknown)
+	s.index(m.Account, keys, ref)
+	return s.wakeKeys(m.Account, keys)
 }
 
 // share judges receipts that other parts of the message had under the keys for this part too: parts that
@@ -155,6 +149,13 @@ func (s *step) shareFrom(m *Message, ref AttemptRef, other *Part, keys []receipt
 		}
 		by, id := e.namedBy(keys)
 		if by == "" {
+			continue
+		}
+		named, err := s.referred(&e)
+		if err != nil {
+			return err
+		}
+		if named != nil { // our echoed reference names the one part it is about
 			continue
 		}
 		f := finding{correlation: Matched, candidate: candidate{m: m, by: by, id: id}, count: 1}

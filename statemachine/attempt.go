@@ -40,14 +40,11 @@ func (a *Attempt) endDoubt(by DoubtEnd, seq uint64) {
 	}
 }
 
-// learn takes from a receipt that echoed our reference that the attempt arrived, and the id it has there.
-// An attempt that is still unanswered goes on waiting for its answer.
-func (a *Attempt) learn(messageID string, seq uint64) {
+// arrive takes from a receipt that echoed our reference that the SMSC has the attempt. One that is still
+// unanswered goes on waiting for its answer.
+func (a *Attempt) arrive(seq uint64) {
 	if a.Outcome == Doubtful {
 		a.Outcome = Arrived
-	}
-	if a.MessageID == "" {
-		a.MessageID = messageID
 	}
 	a.endDoubt(DoubtClientRef, seq)
 }

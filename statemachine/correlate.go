@@ -171,27 +171,22 @@ func (s *step) referred(e *evidence) ([]candidate, error) {
 	if p == nil || len(p.Attempts) == 0 {
 		return nil, nil
 	}
-	ref := AttemptRef{Message: m.ID, Part: part, Attempt: s.attemptBehind(e, p)}
+	ref := AttemptRef{Message: m.ID, Part: part, Attempt: p.attemptBehind(e.receipt.ID)}
 	return []candidate{{m: m, refs: []AttemptRef{ref}, by: ByClientRef, id: e.receipt.ClientRef}}, nil
 }
 
 // attemptBehind is the attempt that an echoed reference to the part is about: the one that has the
 // receipt's id, else the only one that may have arrived without an id being known; 0 when that is open.
-func (s *step) attemptBehind(e *evidence, p *Part) int {
-	nameless, n := 0, 0
+func (p *Part) attemptBehind(id string) int {
 	for i := range p.Attempts {
-		a := &p.Attempts[i]
-		if a.MessageID != "" && a.MessageID == e.receipt.ID {
+		if a := &p.Attempts[i]; a.MessageID != "" && a.MessageID == id {
 			return a.Number
 		}
-		if a.MessageID == "" && a.MayHaveArrived() {
-			nameless, n = a.Number, n+1
-		}
 	}
-	if n != 1 {
-		return 0
+	if last, n := p.nameless(); n == 1 {
+		return last
 	}
-	return nameless
+	return 0
 }
 
 // fitting adds the messages with an attempt that was given the id. Forms of the id are tried in the

@@ -7,10 +7,10 @@ import (
 	"esmed/receipt"
 )
 
-// inboxKey names the row that evidence without an owner belongs to.
+// inboxKey names the row that evidence without an owner belongs to. A word for no id is none.
 func (e *evidence) inboxKey() InboxKey {
 	r := &e.receipt
-	if r.TLVID == nil && r.TextID == nil {
+	if len(e.keys()) == 0 {
 		return InboxKey("f" + string(e.event[:]))
 	}
 	b := []byte{'i'}

@@ -1,6 +1,7 @@
 package statemachine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -185,6 +186,6 @@ func (m *Memory) rows(want func(*InboxRow) bool) []*InboxRow {
 			rows = append(rows, row)
 		}
 	}
-	slices.SortFunc(rows, func(a, b *InboxRow) int { return int(a.Receptions[0]) - int(b.Receptions[0]) })
+	slices.SortFunc(rows, func(a, b *InboxRow) int { return cmp.Compare(a.Receptions[0], b.Receptions[0]) })
 	return rows
 }
