@@ -7,9 +7,6 @@ type PDU interface {
 	fields(c *codec)
 }
 
-// HeaderOf is the header that p was decoded with or will be encoded with.
-func HeaderOf(p PDU) *Header { return p.header() }
-
 // Address is an SME's address (SMPP v3.4 §5.2.5-5.2.9).
 type Address struct {
 	TON, NPI byte
