@@ -77,7 +77,7 @@ func (a *applier) run(next func(seq uint64) ([]statemachine.Record, error), each
 		if a.arena, err = b.flush(b.tx, a.arena[:0]); err != nil {
 			return err
 		}
-		if err := forgetInbound(b.tx, b.at); err != nil {
+		if err := forgetInbound(b.tx, b.tx, b.at); err != nil {
 			return err
 		}
 		return tx.Commit()

@@ -93,41 +93,48 @@ func (c *comparison) fold(ctx context.Context, to uint64) error {
 }
 
 // tables are all that either side has. Partitions that come later are not looked at.
-func (c *comparison) tables() ([]tableID, error) {
-	var ids []tableID
-	for t := range plainTables {
-		ids = append(ids, tableID{table: t})
-	}
-	add := func(id tableID) {
-		if !slices.Contains(ids, id) {
-			ids = append(ids, id)
+func (c *comparison) tables() (ids []tableID, err error) {
+	err = c.both(func(stored, anew *stateTx) error {
+		if ids, err = tablesIn(stored); err != nil {
+			return err
 		}
-	}
-	err := c.both(func(stored, anew *stateTx) error {
-		for t := plainTables + 1; int(t) < len(tableNames); t++ {
-			for _, tx := range [...]*stateTx{stored, anew} {
-				if tx.bolt == nil || tx.bolt.Bucket(tableID{table: t}.name()) == nil {
-					continue
-				}
-				err := tx.bolt.Bucket(tableID{table: t}.name()).ForEachBucket(func(name []byte) error {
-					if len(name) != 4 {
-						return errMalformed
-					}
-					add(tableID{t, binary.BigEndian.Uint32(name)})
-					return nil
-				})
-				if err != nil {
-					return err
-				}
+		others, err := tablesIn(anew)
+		for _, id := range others {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
 			}
 		}
-		if stored.over != nil {
-			for id := range stored.over.tables {
-				add(id)
-			}
-		}
-		return nil
+		return err
 	})
+	return ids, err
+}
+
+// tablesIn are the tables that a projection has.
+func tablesIn(tx *stateTx) (ids []tableID, err error) {
+	for t := range table(len(tableNames)) {
+		id := tableID{table: t}
+		if t < plainTables {
+			ids = append(ids, id)
+			continue
+		}
+		if t == plainTables || tx.bolt == nil || tx.bolt.Bucket(id.name()) == nil {
+			continue
+		}
+		err = errors.Join(err, tx.bolt.Bucket(id.name()).ForEachBucket(func(name []byte) error {
+			if len(name) != 4 {
+				return errMalformed
+			}
+			ids = append(ids, tableID{t, binary.BigEndian.Uint32(name)})
+			return nil
+		}))
+	}
+	if tx.over != nil {
+		for id := range tx.over.tables {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
 	return ids, err
 }
 

@@ -121,7 +121,7 @@ func (b *batch) flushMeta(to sink) error {
 
 // forgetInbound drops what is remembered of mobile-originated messages for longer than anybody asks.
 // It follows from the cursor alone, so that one batch and many leave the same.
-func forgetInbound(tx *stateTx, now time.Time) error {
+func forgetInbound(tx *stateTx, to sink, now time.Time) error {
 	limit := appendNanos(nil, now.Add(-statemachine.InboundWindow))
 	byAge, inbound := tableID{table: tableInboundByAge}, tableID{table: tableInbound}
 	var ages, keys [][]byte
@@ -137,12 +137,12 @@ func forgetInbound(tx *stateTx, now time.Time) error {
 	})
 	for _, age := range ages {
 		if err == nil {
-			err = tx.delete(byAge, age)
+			err = to.delete(byAge, age)
 		}
 	}
 	for _, key := range keys {
 		if err == nil {
-			err = tx.delete(inbound, key)
+			err = to.delete(inbound, key)
 		}
 	}
 	return err

@@ -56,7 +56,7 @@ func openLog(dir string, write bool, maxRecords int) (*segmentLog, error) {
 		}
 	}
 	if len(firsts) == 0 && write {
-		s, err := createSegment(dir, segmentHead{first: 1})
+		s, err := createSegment(dir, segmentHead{first: 1}, l.maxRecords)
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ func openLog(dir string, write bool, maxRecords int) (*segmentLog, error) {
 
 // openNext opens the segment after those that are open, which it must follow without a gap.
 func (l *segmentLog) openNext(first uint64, write bool, dropped bool) error {
-	s, head, err := openSegment(l.dir, first, write)
+	s, head, err := openSegment(l.dir, first, write, l.maxRecords)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (l *segmentLog) roll() error {
 	a := l.active()
 	s, err := createSegment(l.dir, segmentHead{
 		first: a.last + 1, previous: a.first, chain: l.head, rules: l.rulesNow, rulesNow: l.rulesNow,
-	})
+	}, l.maxRecords)
 	if err != nil {
 		return err
 	}

@@ -70,14 +70,17 @@ func parseSegmentName(base string) (first uint64, ok bool) {
 	return first, err == nil && first > 0
 }
 
-func segmentOptions() bbolt.Options {
-	return bbolt.Options{NoFreelistSync: true, InitialMmapSize: 2 * segmentBytes}
+// segmentOptions are for appending. The memory map gets room for all that a segment takes at once:
+// growing it would have to wait for readers.
+func segmentOptions(maxRecords uint64) bbolt.Options {
+	const perRecord = 512
+	return bbolt.Options{NoFreelistSync: true, InitialMmapSize: int(min(2*segmentBytes, maxRecords*perRecord))}
 }
 
-func createSegment(dir string, head segmentHead) (*segment, error) {
+func createSegment(dir string, head segmentHead, maxRecords uint64) (*segment, error) {
 	s := &segment{name: segmentName(head.first), first: head.first, last: head.first - 1}
 	s.path = filepath.Join(dir, s.name)
-	db, err := createBolt(s.path, segmentOptions(), func(tx *bbolt.Tx) error {
+	db, err := createBolt(s.path, segmentOptions(maxRecords), func(tx *bbolt.Tx) error {
 		b, err := tx.CreateBucket(bucketHead)
 		if err != nil {
 			return err
@@ -99,8 +102,8 @@ func createSegment(dir string, head segmentHead) (*segment, error) {
 	return s, err
 }
 
-// openSegment opens a segment for reading, or to append to it as well.
-func openSegment(dir string, first uint64, write bool) (*segment, segmentHead, error) {
+// openSegment opens a segment for reading, or to append up to maxRecords to it as well.
+func openSegment(dir string, first uint64, write bool, maxRecords uint64) (*segment, segmentHead, error) {
 	s := &segment{name: segmentName(first), first: first, last: first - 1}
 	s.path = filepath.Join(dir, s.name)
 	options := bbolt.Options{ReadOnly: true}
@@ -108,7 +111,7 @@ func openSegment(dir string, first uint64, write bool) (*segment, segmentHead, e
 		if err := checkPages(s.path, s.name, false); err != nil {
 			return nil, segmentHead{}, err
 		}
-		options = segmentOptions()
+		options = segmentOptions(maxRecords)
 	}
 	var err error
 	if s.db, err = openBolt(s.path, s.name, options); err != nil {

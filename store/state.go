@@ -93,10 +93,15 @@ func (s *Store) foldTail() error {
 			_, err := b.apply(fold, e.Record)
 			return true, err
 		})
-		if err == nil {
-			_, err = b.flush(overlaySink{over}, nil)
+		if err != nil {
+			return err
 		}
-		return err
+		if _, err = b.flush(overlaySink{over}, nil); err != nil {
+			return err
+		}
+		over.put(tableID{table: tableMeta}, metaFormat, seqKey(formatVersion))
+		over.sort()
+		return forgetInbound(newStateTx(tx.bolt, over), overlaySink{over}, b.at)
 	})
 	over.sort()
 	s.over = over
