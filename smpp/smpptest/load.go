@@ -204,6 +204,9 @@ func (l *loader) receive() error {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			return l.unbind()
 		}
+		if err != nil && l.done() {
+			return nil // an SMSC may end when all is done
+		}
 		if err != nil {
 			return err
 		}
