@@ -412,6 +412,28 @@ func TestClient_abortCutsTheSessionThatThereIs(t *testing.T) {
 	})
 }
 
+func TestClient_stopsWhileTheHandlerHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.handler.hold = true
+		p := r.bound()
+		r.group.Go(func() error {
+			for i := 0; ; i++ { // never ends by itself
+				if _, err := p.conn.Write(mustEncode(deliverSM(uint32(i), "id:1"))); err != nil {
+					return nil
+				}
+			}
+		})
+		elapse(time.Minute)
+		began := time.Now()
+		r.cancel()
+		p.next(CommandUnbind) // its answer would not be read
+		require.NoError(t, r.group.Wait())
+		require.Equal(t, 30*time.Second, time.Since(began))
+		require.Equal(t, "unbind unanswered", r.handler.event(t, EventUnbound).Reason)
+	})
+}
+
 func TestClient_unboundIsToldLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &slowHandler{recorder: newRecorder(), gate: make(chan struct{})}
@@ -449,7 +471,8 @@ func (h *slowHandler) Received(r *Request) {
 
 func TestClient_refusesAConfigurationThatCannotWork(t *testing.T) {
 	require.EqualError(t, New(Config{}).Run(t.Context()), "smpp: no address to connect to")
-	c := New(Config{Addrs: []string{"a:1"}, Bind: BindConfig{Password: "a\x00b"}})
+	require.ErrorContains(t, New(Config{Addrs: []string{"a:1"}}).Run(t.Context()), "no handler")
+	c := New(Config{Addrs: []string{"a:1"}, Handler: newRecorder(), Bind: BindConfig{Password: "a\x00b"}})
 	require.ErrorContains(t, c.Run(t.Context()), "contains a NUL")
 	_, err := c.Reserve(t.Context(), 1)
 	require.ErrorIs(t, err, ErrClosed)

@@ -86,6 +86,9 @@ func (c Config) validate() error {
 	if len(c.Addrs) == 0 {
 		return errors.New("smpp: no address to connect to")
 	}
+	if c.Handler == nil {
+		return errors.New("smpp: no handler: what is received must be stored")
+	}
 	_, err := Append(nil, c.Bind.pdu())
 	return err
 }

@@ -260,13 +260,9 @@ func (s *session) finish() {
 // flush writes what is left, as far as the connection takes it within the write timeout.
 func (s *session) flush() {
 	if s.writing {
-		w := <-s.written
-		s.account(w)
-		if w.err != nil {
-			return
-		}
+		s.account(<-s.written)
 	}
-	if len(s.link.out) > 0 {
+	if len(s.link.out) > 0 { // nothing is left once a write has failed
 		s.writes <- s.link.out
 		s.link.out = nil
 		s.account(<-s.written)
