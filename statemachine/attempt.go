@@ -33,6 +33,17 @@ func (a *Attempt) answer(r *SubmitResp, at time.Time, seq uint64) {
 	a.endDoubt(DoubtLateAnswer, seq)
 }
 
+// refusal says how the attempt was refused; "" when it was not.
+func (a *Attempt) refusal() string {
+	switch a.Outcome {
+	case RefusedTemp:
+		return "refused for now"
+	case RefusedPerm:
+		return "refused for good"
+	}
+	return ""
+}
+
 // endDoubt notes what told the truth about the attempt, if it was in doubt and nothing has yet.
 func (a *Attempt) endDoubt(by DoubtEnd, seq uint64) {
 	if a.DoubtSeq != 0 && a.DoubtEnded == "" {

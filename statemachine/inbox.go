@@ -90,7 +90,7 @@ func (s *step) hold(e *evidence, f *finding) error {
 	row.Receptions = append(slices.Clip(row.Receptions), e.seq)
 	row.refresh(e, f)
 	s.putRow(key, row)
-	return s.explain(e, f, row, why)
+	return s.explain(e, f, row, why, e.seq)
 }
 
 // refresh puts in why the row is held as things stand.
@@ -105,8 +105,9 @@ func (row *InboxRow) refresh(e *evidence, f *finding) {
 	row.Keys = keys
 }
 
-// explain brings the exception of a held row up to date. was is why it was held before.
-func (s *step) explain(e *evidence, f *finding, row *InboxRow, was Correlation) error {
+// explain brings the exception of a held row up to date. was is why it was held before; the receptions
+// are those that are held for what it is held for now.
+func (s *step) explain(e *evidence, f *finding, row *InboxRow, was Correlation, receptions ...uint64) error {
 	if was != f.correlation {
 		if err := s.endRowException(row.Key, was, string(f.correlation)); err != nil {
 			return err
@@ -116,10 +117,15 @@ func (s *step) explain(e *evidence, f *finding, row *InboxRow, was Correlation) 
 	if !ok {
 		return nil
 	}
-	return s.raise(matter{
-		kind: kind, group: string(row.Key), smsc: e.smsc, account: e.account, record: e.seq,
-		candidates: f.candidates, reason: f.why,
-	})
+	for _, seq := range receptions {
+		if err := s.raise(matter{
+			kind: kind, group: string(row.Key), smsc: e.smsc, account: e.account, record: seq,
+			candidates: f.candidates, reason: f.why,
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *step) endRowException(key InboxKey, why Correlation, action string) error {

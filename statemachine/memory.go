@@ -101,12 +101,7 @@ func (m *Memory) put(eff Effects) {
 		m.Exceptions[x.ID] = x
 	}
 	for _, c := range eff.Unanswered {
-		key := destKey{c.Account, c.Dest}
-		if c.Remove {
-			m.unanswered[key] = slices.DeleteFunc(m.unanswered[key], func(r AttemptRef) bool { return r == c.Ref })
-			continue
-		}
-		m.unanswered[key] = append(m.unanswered[key], c.Ref)
+		m.putUnanswered(c)
 	}
 	for _, c := range eff.Queue {
 		if c.Remove {
@@ -122,6 +117,15 @@ func (m *Memory) put(eff Effects) {
 	for _, c := range eff.Inbound {
 		m.inbound[inboundKey{c.Account, c.Fingerprint}] = c
 	}
+}
+
+func (m *Memory) putUnanswered(c UnansweredChange) {
+	key := destKey{c.Account, c.Dest}
+	if c.Remove {
+		m.unanswered[key] = slices.DeleteFunc(m.unanswered[key], func(r AttemptRef) bool { return r == c.Ref })
+		return
+	}
+	m.unanswered[key] = append(m.unanswered[key], c.Ref)
 }
 
 // Rules implements View.

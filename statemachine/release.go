@@ -139,5 +139,5 @@ func (s *step) settleRow(w *waiting) error {
 	if row.Why == w.row.Why {
 		return nil
 	}
-	return s.explain(&w.e, &w.f, &row, w.row.Why)
+	return s.explain(&w.e, &w.f, &row, w.row.Why, w.left...)
 }

@@ -95,7 +95,7 @@ func (s *step) submitResp(r *SubmitResp) error {
 	if err := s.settle(m, p, BasisSubmitResp, s.rec.Seq, DoubtLateAnswer); err != nil {
 		return err
 	}
-	s.concluded(m, p, r.Attempt, from, "")
+	s.concluded(m, p, r.Attempt, from, a.refusal())
 	if err := s.failQueued(m, p); err != nil {
 		return err
 	}
@@ -184,15 +184,20 @@ func (s *step) inDoubt(r *AttemptInDoubt) error {
 	s.by = r.SMSC
 	from := p.State
 	s.changeUnanswered(m, AttemptRef{m.ID, r.Part, r.Attempt}, true)
-	again := a.lost(r, s.rec.Seq) || a.Outcome == Doubtful && s.resends(m)
-	if again && p.mayRetry() && !m.failed() {
+	why := fmt.Sprintf("its answer was lost (%s)", r.Cause)
+	notSent := a.lost(r, s.rec.Seq)
+	if notSent {
+		why = "it did not leave"
+	}
+	if (notSent || a.Outcome == Doubtful && s.resends(m)) && p.mayRetry() && !m.failed() {
+		why += "; it is to be sent again"
 		p.enqueue(s.rec.Seq, time.Time{})
 		s.enqueue(m, p)
 	}
 	if err := s.settle(m, p, BasisNone, s.rec.Seq, ""); err != nil {
 		return err
 	}
-	s.concluded(m, p, r.Attempt, from, r.Cause)
+	s.concluded(m, p, r.Attempt, from, why)
 	if err := s.failQueued(m, p); err != nil {
 		return err
 	}
