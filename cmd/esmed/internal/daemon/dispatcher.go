@@ -28,12 +28,11 @@ const (
 // Of each round the order is fixed: slots of the window, tokens, parts, their sent records durable, the
 // PDUs in one go.
 type dispatcher struct {
-	cfg      *config.SMSC
-	store    *store.Store
-	client   *smpp.Client
-	answers  *mailbox[answer]
-	feedback *mailbox[feedback]
-	log      *zap.Logger
+	cfg     *config.SMSC
+	store   *store.Store
+	client  *smpp.Client
+	answers *answers
+	log     *zap.Logger
 
 	pace   pace
 	pause  pause
@@ -75,7 +74,7 @@ func (d *dispatcher) idle(ctx context.Context, w *waiting, changed <-chan struct
 	}
 	select {
 	case <-ctx.Done():
-	case <-d.feedback.ready:
+	case <-d.answers.feedback.ready:
 	case <-changed:
 	case <-due:
 	}
@@ -155,7 +154,7 @@ func (d *dispatcher) prepare(b *batch, q store.Queued) {
 		dest: m.Dest.Addr, sentAt: b.at, probe: d.pause.on(),
 	}
 	b.submits = append(b.submits, smpp.Submit{Slot: slot, PDU: octets, Done: func(outcome smpp.Answer) {
-		d.answers.put(answer{a, outcome})
+		d.answers.in.put(answer{a, outcome})
 	}})
 	b.add(q.Entry, &statemachine.Sent{
 		Message: a.ref.Message, Part: a.ref.Part, Attempt: a.ref.Attempt, SMSC: d.cfg.Name,
@@ -173,10 +172,14 @@ func expired(m *statemachine.MessageAccepted, now time.Time) bool {
 }
 
 // send makes the batch's records durable, then writes its PDUs. ctx does not end it halfway: what is
-// recorded as leaving leaves.
+// recorded as leaving leaves. The answers that freed the batch's slots are recorded before it, so that
+// whenever the process ends no more than a window is found without an answer.
 func (d *dispatcher) send(ctx context.Context, b *batch) error {
 	if len(b.facts) == 0 {
 		return nil
+	}
+	if err := d.answers.recordAll(); err != nil {
+		return err
 	}
 	records, err := d.store.Append(context.WithoutCancel(ctx), b.facts...)
 	if err != nil {
@@ -225,7 +228,7 @@ func (d *dispatcher) allowed(now time.Time) (int, *waiting) {
 // listen takes what answers said about the SMSC, and forgets parts that left the queue.
 func (d *dispatcher) listen(now time.Time) {
 	d.taken.forget(d.store.Applied())
-	for _, f := range d.feedback.take() {
+	for _, f := range d.answers.feedback.take() {
 		switch f.refusal {
 		case refusedThrottled:
 			d.pace.throttled(now, f.sentAt)

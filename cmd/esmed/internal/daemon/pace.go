@@ -13,6 +13,9 @@ const (
 	paceDoubling = time.Second
 	// paceRecovery is when an SMSC without a limit counts as recovered from throttling.
 	paceRecovery = 8 * time.Second
+	// paceFirst is the rate, per second, that the first refusal slows to at least: one of a few submits
+	// says little about how many the SMSC would take.
+	paceFirst = 10
 )
 
 // pace says how many submit_sm an SMSC may be sent now. It is a plain value of the dispatcher, shared
@@ -71,9 +74,9 @@ func (p *pace) throttled(now, sentAt time.Time) {
 	if p.slow > 0 && sentAt.Before(p.slowAt) {
 		return
 	}
-	r := p.recentAtTime(now)
-	if in := p.rate(now); in > 0 && in < r {
-		r = in
+	r := math.Max(p.recentAtTime(now), 2*paceFirst)
+	if in := p.rate(now); in > 0 {
+		r = math.Min(r, in)
 	}
 	p.slow, p.slowAt = math.Max(1, r/2), now
 	p.next = now.Add(time.Duration(float64(time.Second) / p.slow))

@@ -48,8 +48,7 @@ func newSMSC(cfg *config.SMSC, shutdown time.Duration, with services) (*smsc, er
 	}))
 	a.rebind = client.Rebind
 	d := &dispatcher{
-		cfg: cfg, store: with.store, client: client, answers: a.in, feedback: a.feedback, log: log,
-		pace: pace{limit: cfg.Throughput},
+		cfg: cfg, store: with.store, client: client, answers: a, log: log, pace: pace{limit: cfg.Throughput},
 	}
 	return &smsc{cfg: cfg, client: client, dispatcher: d, answers: a}, nil
 }

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"esmed/cmd/esmed/internal/control"
+	"esmed/smpp/smpptest"
+)
+
+// Three times, in mid-load, the daemon is killed with SIGKILL and started again, and in the end what it
+// says is compared with what the SMSC knows.
+func TestKill(t *testing.T) {
+	bin := buildEsmed(t)
+	for _, inDoubt := range []string{"hold", "resend"} {
+		t.Run("in_doubt: "+inDoubt, func(t *testing.T) { killed(t, bin, inDoubt) })
+	}
+}
+
+const (
+	killMessages = 1200
+	killWindow   = 20
+	kills        = 3
+)
+
+func killed(t *testing.T, bin, inDoubt string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	smsc, err := smpptest.Start(smpptest.Config{
+		Answers: smpptest.Answers{Delay: time.Millisecond, Jitter: 5 * time.Millisecond},
+		Receipts: smpptest.Receipts{
+			Jitter: 20 * time.Millisecond, BeforeResponse: 0.2, Duplicates: 0.2, Contradictions: 0.1, Unknown: 0.05, DataSM: 0.2,
+		},
+		Traffic: smpptest.Traffic{MO: 0.05, Garbage: 0.02, Sequence: smpptest.Collide},
+	})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, smsc.Close()) }()
+	d := newProcess(t, bin, smsc.Addr(), inDoubt)
+	d.start()
+	defer d.stop()
+
+	var load errgroup.Group
+	load.Go(func() error { return d.submitAll(ctx) })
+	for k := range kills {
+		at := uint64((k + 1) * killMessages / (kills + 1))
+		require.NoError(t, smsc.Await(ctx, func(st smpptest.Stats) bool { return st.Submits >= at }))
+		before := d.crashDoubts(ctx)
+		d.kill()
+		d.start()
+		require.LessOrEqual(t, d.crashDoubts(ctx)-before, killWindow, "a kill leaves at most a window in doubt")
+	}
+	require.NoError(t, load.Wait())
+	d.settled(ctx)
+	require.NoError(t, smsc.Drained(ctx))
+
+	messages, err := smpptest.ReadMessages(bytes.NewReader(d.esmed("list", "--limit", "0", "-o", "ndjson")))
+	require.NoError(t, err)
+	require.Len(t, messages, killMessages, "a message accepted is a message kept, and a repeat is the first")
+	events, err := smpptest.ReadEvents(bytes.NewReader(d.esmed("events", "--after", "0", "-o", "ndjson")))
+	require.NoError(t, err)
+	audit := smpptest.Audit(smsc.Truth(), messages, events, smpptest.AuditOptions{RulesFit: true, MaxInDoubt: kills * killWindow})
+	require.Empty(t, audit.Differences, audit.Figures())
+	require.True(t, audit.Agree(), audit.Verdict())
+	t.Log(audit.Verdict())
+	if inDoubt == "hold" {
+		require.Zero(t, audit.MaybeDoubled)
+	} else {
+		require.Zero(t, audit.InDoubt)
+		require.NotZero(t, audit.MaybeDoubled)
+	}
+	d.esmed("verify")
+}
+
+func buildEsmed(t *testing.T) string {
+	bin := filepath.Join(t.TempDir(), "esmed")
+	out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput()
+	require.NoError(t, err, string(out))
+	return bin
+}
+
+// process is a daemon in a process of its own.
+type process struct {
+	t           *testing.T
+	bin, config string
+	socket      string
+
+	cmd    *exec.Cmd
+	stderr errgroup.Group
+	log    bytes.Buffer // guarded by mu
+	mu     sync.Mutex
+	up     chan struct{} // closed when a daemon has started; another after each start
+}
+
+func newProcess(t *testing.T, bin, addr, inDoubt string) *process {
+	dir, err := os.MkdirTemp("", "esmed") // t.TempDir's names are too long for a socket's path
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	p := &process{t: t, bin: bin, config: filepath.Join(dir, "esmed.yaml"), socket: filepath.Join(dir, "sock"), up: make(chan struct{})}
+	yaml := fmt.Sprintf(`data_dir: %s
+api: {socket: %s}
+smscs:
+  - name: alpha
+    addr: [%q]
+    system_id: esme
+    password: secret
+    window: %d
+    in_doubt: %s
+    reconnect: {min: 10ms, max: 100ms}
+`, filepath.Join(dir, "data"), p.socket, addr, killWindow, inDoubt)
+	require.NoError(t, os.WriteFile(p.config, []byte(yaml), 0o600))
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(p.log.String())
+		}
+	})
+	return p
+}
+
+// start starts a daemon and returns when it says that it has.
+func (p *process) start() {
+	p.t.Helper()
+	p.cmd = exec.Command(p.bin, "run", "--config", p.config)
+	stderr, err := p.cmd.StderrPipe()
+	require.NoError(p.t, err)
+	require.NoError(p.t, p.cmd.Start())
+	started := make(chan bool, 1)
+	p.stderr.Go(func() error {
+		defer close(started)
+		lines := bufio.NewScanner(stderr)
+		for lines.Scan() {
+			p.mu.Lock()
+			fmt.Fprintln(&p.log, lines.Text())
+			p.mu.Unlock()
+			if strings.Contains(lines.Text(), `"msg":"started"`) {
+				started <- true
+			}
+		}
+		return nil
+	})
+	require.True(p.t, <-started, "the daemon did not start")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	close(p.up)
+	p.up = make(chan struct{})
+}
+
+// next is closed when a daemon starts next.
+func (p *process) next() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.up
+}
+
+func (p *process) kill() {
+	p.t.Helper()
+	require.NoError(p.t, p.cmd.Process.Kill())
+	_ = p.stderr.Wait()
+	_ = p.cmd.Wait() // it says that it was killed
+}
+
+func (p *process) stop() {
+	if p.cmd.ProcessState == nil {
+		require.NoError(p.t, p.cmd.Process.Signal(os.Interrupt))
+		_ = p.stderr.Wait()
+		require.NoError(p.t, p.cmd.Wait())
+	}
+}
+
+// esmed runs a command against the daemon and gives what it printed.
+func (p *process) esmed(args ...string) []byte {
+	p.t.Helper()
+	cmd := exec.Command(p.bin, append(args, "--socket", p.socket)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(p.t, err, "%v: %s", args, stderr.String())
+	return out
+}
+
+// submitAll submits the messages from several goroutines. What was answered by nobody is submitted again
+// under the same ref once there is a daemon.
+func (p *process) submitAll(ctx context.Context) error {
+	todo := make(chan int)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		defer close(todo)
+		for n := range killMessages {
+			select {
+			case todo <- n:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	for range 8 {
+		g.Go(func() error {
+			for n := range todo {
+				if err := p.submit(ctx, n); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+func (p *process) submit(ctx context.Context, n int) error {
+	for {
+		next := p.next()
+		c := control.Dial(p.socket)
+		_, _, err := c.Submit(ctx, control.Submission{
+			To: fmt.Sprintf("+39333%07d", n), From: "ACME", Text: fmt.Sprintf("message %d", n), Ref: fmt.Sprintf("kill-%d", n),
+		}, "")
+		c.Close()
+		var problem *control.ProblemError
+		if err == nil || errors.As(err, &problem) {
+			return err
+		}
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// crashDoubts counts the attempts that crashes left in doubt so far.
+func (p *process) crashDoubts(ctx context.Context) int {
+	p.t.Helper()
+	c := control.Dial(p.socket)
+	defer c.Close()
+	n := 0
+	for e, err := range c.Events(ctx, control.EventsQuery{OnlyChanges: true}) {
+		require.NoError(p.t, err)
+		if e.Type == "in_doubt" && strings.Contains(e.Detail, "crash") {
+			n++
+		}
+	}
+	return n
+}
+
+// settled returns when no message is on its way any more.
+func (p *process) settled(ctx context.Context) {
+	p.t.Helper()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c := control.Dial(p.socket)
+	defer c.Close()
+	moving := func() bool {
+		l, err := c.Messages(ctx, control.MessageQuery{States: []string{"QUEUED", "SUBMITTING", "SUBMITTED"}, Limit: 1})
+		require.NoError(p.t, err)
+		return len(l.Items) > 0
+	}
+	if !moving() {
+		return
+	}
+	for _, err := range c.Events(ctx, control.EventsQuery{Follow: true, OnlyChanges: true}) {
+		require.NoError(p.t, err)
+		if !moving() {
+			return
+		}
+	}
+}
