@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -30,14 +31,26 @@ type Streams struct {
 func Main(args []string, s Streams) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	root := newRoot(s)
+	out := &stdout{Writer: bufio.NewWriterSize(s.Out, outBuffer), terminal: terminal(s.Out)}
+	root := newRoot(Streams{In: s.In, Out: out, Err: s.Err})
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
+	if flushed := out.Flush(); flushed != nil && err == nil {
+		err = &failure{text: "stdout: " + flushed.Error(), err: flushed}
+	}
 	if err == nil {
 		return exitDone
 	}
 	return report(s.Err, cmd, err)
 }
+
+// stdout is buffered, because a list is many short lines. What is to be seen at once is flushed.
+type stdout struct {
+	*bufio.Writer
+	terminal bool // a person looks at it
+}
+
+const outBuffer = 64 << 10
 
 func newRoot(s Streams) *cobra.Command {
 	root := &cobra.Command{

@@ -3,6 +3,7 @@ package command
 import (
 	"bufio"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -101,7 +102,7 @@ func decodeLines(r io.Reader, o output, rules *receipt.Rules) error {
 		if o.text() && n > 1 {
 			o.printf("\n")
 		}
-		if err := o.decoded(d); err != nil {
+		if err := errors.Join(o.decoded(d), o.flush()); err != nil {
 			return err
 		}
 	}

@@ -93,6 +93,11 @@ func follow(cmd *cobra.Command, o output, c *control.Client, q control.EventsQue
 		} else if err := o.object(e); err != nil {
 			return err
 		}
+		if q.Follow {
+			if err := o.flush(); err != nil {
+				return err
+			}
+		}
 		if seen++; seen == limit {
 			return nil
 		}

@@ -67,6 +67,14 @@ func (o output) object(v any) error {
 // printf prints text for people. Arguments that came from outside are cleaned by the caller.
 func (o output) printf(format string, args ...any) { fmt.Fprintf(o.w, format, args...) }
 
+// flush lets what was printed be seen.
+func (o output) flush() error {
+	if f, ok := o.w.(interface{ Flush() error }); ok {
+		return f.Flush()
+	}
+	return nil
+}
+
 // pager asks for a page of a list.
 type pager[T any] func(ctx context.Context, cursor string, limit int) (control.List[T], error)
 
@@ -178,12 +186,14 @@ func or(s, nothing string) string {
 
 // terminal reports whether a person looks at w.
 func terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
+	switch w := w.(type) {
+	case *stdout:
+		return w.terminal
+	case *os.File:
+		info, err := w.Stat()
+		return err == nil && info.Mode()&os.ModeCharDevice != 0
 	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return false
 }
 
 // plural is "1 row" or "2 rows".

@@ -7,8 +7,12 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// printTable prints rows under a header, cells cleaned. right lists the columns of numbers, from 1.
+// printTable prints rows under a header, cells cleaned; "none" when there are none. right lists the columns of numbers, from 1.
 func (o output) printTable(header []string, rows [][]string, right ...int) {
+	if len(rows) == 0 {
+		o.printf("none\n")
+		return
+	}
 	t := table.NewWriter()
 	t.SetOutputMirror(o.w)
 	t.SetStyle(table.Style{
