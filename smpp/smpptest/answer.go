@@ -24,7 +24,7 @@ func (s *Server) submit(c *conn, h header, octets []byte, now time.Time) {
 	sub.N, sub.Conn, sub.SequenceNumber = s.stats.submits, c.number, h.seq
 	sub.number, sub.MessageID = s.nextNumber, s.cfg.IDs.Response.write(s.cfg.Seed, s.nextNumber)
 	c.asked(h.seq)
-	a := Action{Status: smpp.StatusSysErr}
+	a := Action{Status: smpp.StatusInvCmdLen} // of a body that cannot be taken apart
 	switch {
 	case c.silent:
 		s.seen(&sub, a, true, now)

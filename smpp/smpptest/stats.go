@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
+	"slices"
 	"time"
 )
 
@@ -80,6 +81,9 @@ func (s *Server) Await(ctx context.Context, until func(Stats) bool) error {
 	case <-w.done:
 		return nil
 	case <-ctx.Done():
+		s.mu.Lock()
+		s.waiters = slices.DeleteFunc(s.waiters, func(v waiter) bool { return v.done == w.done })
+		s.mu.Unlock()
 		return fmt.Errorf("smpptest: await: %w: %+v", ctx.Err(), s.Stats())
 	}
 }
