@@ -3,6 +3,7 @@ package control
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,29 +24,31 @@ type EventsQuery struct {
 }
 
 // Events streams events in log order. A follower resumes after the last event it yielded when its
-// connection is lost, so that nothing is missed; it ends with ctx, or with an error that will not go away
-// by itself. An error is the last thing yielded.
+// connection is lost, so that nothing is missed; it ends with ctx, when it cannot connect at first, or with
+// an error that will not go away by itself. An error is the last thing yielded.
 func (c *Client) Events(ctx context.Context, q EventsQuery) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		for wait := minResume; ; {
-			last, more, err := c.eventStream(ctx, q, yield)
-			if !more {
-				return
-			}
-			if last > 0 {
-				q.After, wait = strconv.FormatUint(last, 10), minResume
-			}
-			if !q.Follow || !resumable(ctx, err) {
-				if err != nil {
-					yield(Event{}, err)
+		opened := false
+		for wait := minResume; ; wait = min(2*wait, maxResume) {
+			resp, err := c.openEvents(ctx, q)
+			if err == nil {
+				opened = true
+				var last uint64
+				var more bool
+				if last, more, err = readEvents(resp, yield); !more {
+					return
 				}
-				return
+				if last > 0 {
+					q.After, wait = strconv.FormatUint(last, 10), minResume
+				}
 			}
-			if !sleep(ctx, wait) {
-				yield(Event{}, ctx.Err())
-				return
+			if q.Follow && opened && resumable(ctx, err) && sleep(ctx, wait) {
+				continue
 			}
-			wait = min(2*wait, maxResume)
+			if err = cmp.Or(ctx.Err(), err); err != nil {
+				yield(Event{}, err)
+			}
+			return
 		}
 	}
 }
@@ -56,18 +59,18 @@ const (
 	maxResume = 10 * time.Second
 )
 
-// eventStream yields the events of one connection. last is the seq of the last one, 0 for none; more is
-// false when the consumer has enough.
-func (c *Client) eventStream(ctx context.Context, q EventsQuery, yield func(Event, error) bool) (last uint64, more bool, err error) {
+func (c *Client) openEvents(ctx context.Context, q EventsQuery) (*http.Response, error) {
 	req, err := c.request(ctx, http.MethodGet, "/v1/events", q.values(), nil)
 	if err != nil {
-		return 0, true, err
+		return nil, err
 	}
 	req.Header.Set("Accept", ndjsonType)
-	resp, err := c.open(req)
-	if err != nil {
-		return 0, true, err
-	}
+	return c.open(req)
+}
+
+// readEvents yields the events of one connection. last is the seq of the last one, 0 for none; more is
+// false when the consumer has enough.
+func readEvents(resp *http.Response, yield func(Event, error) bool) (last uint64, more bool, err error) {
 	defer resp.Body.Close()
 	for line, err := range lines(resp.Body) {
 		if err != nil {

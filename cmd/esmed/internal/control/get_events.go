@@ -47,7 +47,7 @@ func (a *API) getEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := f.run(r.Context(), page, changed); err != nil && r.Context().Err() == nil {
-		a.cfg.Fault("events", err)
+		_ = a.problemOf("events", err)
 	}
 }
 

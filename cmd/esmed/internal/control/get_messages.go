@@ -78,7 +78,7 @@ type getMessageIn struct {
 	Timeout string `query:"timeout" doc:"A duration, 30s at most, which is the default"`
 }
 
-// maxWait is the longest wait for a final state. It is shorter than a connection's write timeout.
+// maxWait is the longest wait for a final state.
 const maxWait = 30 * time.Second
 
 func (a *API) getMessage(ctx context.Context, in *getMessageIn) (Message, error) {

@@ -132,7 +132,11 @@ func unquote(raw []byte) (s string, ok bool) {
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return string(inner), true
 	}
-	if loneSurrogate(inner) || json.Unmarshal(raw, &s) != nil {
+	return unescape(raw)
+}
+
+func unescape(raw []byte) (s string, ok bool) {
+	if loneSurrogate(raw[1:len(raw)-1]) || json.Unmarshal(raw, &s) != nil {
 		return "", false
 	}
 	return s, true

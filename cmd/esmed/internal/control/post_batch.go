@@ -48,7 +48,7 @@ func (a *API) postBatch(w http.ResponseWriter, r *http.Request) {
 		control: http.NewResponseController(w),
 		lines:   make(chan *batchLine, batchAhead),
 	}
-	err := errors.Join(b.control.EnableFullDuplex(), b.control.SetReadDeadline(time.Time{}))
+	err := b.control.EnableFullDuplex()
 	if err != nil {
 		writeProblem(w, a.problemOf("batch", err))
 		return
@@ -57,29 +57,34 @@ func (a *API) postBatch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := b.run(r.Context()); err != nil && r.Context().Err() == nil && !errors.Is(err, errReaderGone) {
-		a.cfg.Fault("batch", err)
+		_ = a.problemOf("batch", err)
 	}
 }
 
-// run reads, writes, and ends reading when nobody takes results or the API stops.
+// run reads and writes until the input has ended and all is answered, nobody takes results, or the API
+// stops.
 func (b *batch) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	written := make(chan struct{})
-	g.Go(func() error { return b.read(ctx) })
+	read := make(chan struct{})
 	g.Go(func() error {
-		defer close(written)
-		return b.write(ctx)
+		defer close(read)
+		return b.read(ctx)
 	})
+	g.Go(func() error { return b.write(ctx) })
 	g.Go(func() error {
 		select {
+		case <-read:
+			return nil
 		case <-b.api.ended:
-		case <-written:
+		case <-ctx.Done():
 		}
-		// Nothing more is waited for, neither here nor by the server, which reads an unread body.
-		return b.control.SetReadDeadline(time.Unix(1, 0))
+		return b.stopReading()
 	})
 	return g.Wait()
 }
+
+// stopReading ends a read that waits for input, and the server's own of what is left unread.
+func (b *batch) stopReading() error { return b.control.SetReadDeadline(time.Unix(1, 0)) }
 
 // batchRefusal refuses the whole of a batch.
 func (a *API) batchRefusal(r *http.Request) *Problem {
@@ -115,7 +120,7 @@ func (b *batch) read(ctx context.Context) error {
 			return nil
 		}
 		if !b.post(ctx, l, line, err) {
-			return nil
+			return b.stopReading()
 		}
 	}
 }

@@ -62,7 +62,10 @@ func humaConfig(version string) huma.Config {
 			Info:       &huma.Info{Title: "esmed", Version: version},
 			Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)},
 		},
-		Formats:                      map[string]huma.Format{jsonType: huma.DefaultJSONFormat},
+		Formats: map[string]huma.Format{
+			jsonType: huma.DefaultJSONFormat,
+			"json":   huma.DefaultJSONFormat, // what follows the + of a problem document's type
+		},
 		DefaultFormat:                jsonType,
 		RejectUnknownQueryParameters: true,
 		Transformers:                 []huma.Transformer{transformProblem},

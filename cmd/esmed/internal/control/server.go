@@ -123,11 +123,12 @@ func (s *Server) unixServer() *http.Server {
 // tcpServer knows its callers by their tokens.
 func (s *Server) tcpServer() *http.Server { return s.server(s.cfg.Tokens.require(s.api)) }
 
-// Time limits of a connection. Handlers that stream set their own for the body.
+// Time limits of a connection. A request may wait for maxWait before it is answered; streams have limits
+// of their own.
 const (
 	headerTimeout = 10 * time.Second
-	readTimeout   = 30 * time.Second
-	writeTimeout  = 60 * time.Second
+	readTimeout   = maxWait + 30*time.Second
+	writeTimeout  = maxWait + 30*time.Second
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 64 << 10
 )

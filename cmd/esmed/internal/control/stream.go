@@ -18,13 +18,17 @@ type stream struct {
 // streamStall is how long a reader may take nothing before its connection is given up.
 const streamStall = time.Minute
 
-// newStream begins an answer, whose header is on its way when it returns.
+// newStream begins an answer, whose header is on its way when it returns. The request's read deadline is
+// taken off: when it passes, net/http takes the client for gone.
 func newStream(w http.ResponseWriter, mediaType string) (*stream, error) {
 	s := &stream{w: w, control: http.NewResponseController(w), pending: true}
 	s.enc = json.NewEncoder(s)
 	s.enc.SetEscapeHTML(false)
 	w.Header().Set("Content-Type", mediaType)
 	w.Header().Set("Cache-Control", "no-store")
+	if err := s.control.SetReadDeadline(time.Time{}); err != nil {
+		return nil, err
+	}
 	w.WriteHeader(http.StatusOK)
 	return s, s.flush()
 }
