@@ -3,8 +3,6 @@ package statemachine
 import (
 	"cmp"
 	"slices"
-
-	"esmed/receipt"
 )
 
 // apply judges evidence against the parts it was matched to and moves them.
@@ -95,78 +93,6 @@ func (s *step) raiseWord(e *evidence) error {
 		kind: KindUnmappedState, group: wordGroup(e.account, e.unmapped()), smsc: e.smsc, account: e.account,
 		record: e.seq, reason: "no rule maps the state word " + e.unmapped(),
 	})
-}
-
-// learn takes from an echoed reference that the attempt arrived and, if no answer told it, which id it was
-// given. With the id, held receipts for it have found their owner.
-func (s *step) learn(e *evidence, m *Message, p *Part, ref AttemptRef) error {
-	keys := e.keys()
-	if a := p.editAttempt(ref.Attempt); a != nil {
-		known := a.MessageID != ""
-		a.arrive(e.seq)
-		if known || len(keys) == 0 {
-			return nil
-		}
-		a.MessageID = e.receipt.ID
-		if err := s.resolve(KindNoMessageID, partGroup(m, p.Number), string(DoubtClientRef), e.smsc); err != nil {
-			return err
-		}
-	} else if _, n := p.nameless(); n == 0 {
-		return nil
-	}
-	s.index(m.Account, keys, ref)
-	return s.wakeKeys(m.Account, keys)
-}
-
-// share judges receipts that other parts of the message had under the keys for this part too: parts that
-// were given the same id share its receipt, whichever response came first.
-func (s *step) share(m *Message, ref AttemptRef, keys []receipt.Key) error {
-	for _, key := range keys {
-		refs, err := s.attempts(m.Account, key)
-		if err != nil {
-			return err
-		}
-		for _, other := range refs {
-			if other.Message != m.ID || other.Part == ref.Part {
-				continue
-			}
-			if err := s.shareFrom(m, ref, m.Part(other.Part), keys); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (s *step) shareFrom(m *Message, ref AttemptRef, other *Part, keys []receipt.Key) error {
-	for _, event := range other.Events {
-		if m.Part(ref.Part).event(event.Fingerprint) != nil {
-			continue
-		}
-		e, err := s.readAgain(event.Seq)
-		if err != nil {
-			return err
-		}
-		by, id := e.namedBy(keys)
-		if by == "" {
-			continue
-		}
-		named, err := s.referred(&e)
-		if err != nil {
-			return err
-		}
-		if named != nil { // our echoed reference names the one part it is about
-			continue
-		}
-		f := finding{correlation: Matched, candidate: candidate{m: m, by: by, id: id}, count: 1}
-		if _, err := s.applyTo(&e, &f, m, ref); err != nil {
-			return err
-		}
-		if known := m.Part(ref.Part).event(e.event); known != nil {
-			known.Count = event.Count // its repeats are the same receptions
-		}
-	}
-	return nil
 }
 
 // settle brings a part up to its attempts and evidence: queue, state, and the exception of a doubt.

@@ -20,7 +20,7 @@ const (
 // candidate is a message that a reference or an id fits.
 type candidate struct {
 	m    *Message
-	refs []AttemptRef // the attempts that it fits, newest first; one for each part
+	refs []AttemptRef // the attempts that it fits, one for each part
 	by   string
 	id   string   // as received
 	rule []string // id rules that were needed
@@ -84,6 +84,9 @@ func (s *step) correlate(e *evidence) (finding, error) {
 		return f, nil
 	}
 	f.correlation, f.why = Ambiguous, "its id fits several messages"
+	if len(left) == 0 {
+		f.why += ", and its address or time none of them"
+	}
 	for i := range found {
 		f.candidates = append(f.candidates, found[i].refs...)
 	}
@@ -197,7 +200,7 @@ func (s *step) fitting(e *evidence, found []candidate, id, by string) ([]candida
 		if err != nil {
 			return nil, err
 		}
-		before, fits := len(found), false
+		fits := false
 		for i := range refs {
 			c, err := s.candidateFor(refs[i], found)
 			if err != nil {
@@ -215,7 +218,7 @@ func (s *step) fitting(e *evidence, found []candidate, id, by string) ([]candida
 			}
 			fits = true
 		}
-		if fits || len(found) > before {
+		if fits {
 			break
 		}
 	}

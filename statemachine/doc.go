@@ -59,8 +59,9 @@
 // it is judged for, or one without a message. The last decision about a reception is the one that
 // stands: matched, not_a_receipt, undecodable, or held in exactly one row of the inbox.
 //
-// Files: step.go (Fold), submit.go and reception.go (one function a record type), part.go, attempt.go
-// and fold.go (states), evidence.go and verdict.go (what evidence counts for), correlate.go, narrow.go and
-// address.go (whose it is), inbox.go and release.go (what waits), exceptions.go, tally.go, reason.go,
-// overlay.go (a step sees what it changed), memory.go (a View in maps).
+// Files: step.go (Fold), submit.go and reception.go (a function a record type), part.go, attempt.go and
+// fold.go (states), evidence.go and verdict.go (what evidence counts for), correlate.go, narrow.go and
+// address.go (whose it is), identify.go (which ids an attempt has), inbox.go and release.go (what waits),
+// exceptions.go, tally.go, reason.go, window.go, overlay.go (a step sees what it changed itself), memory.go
+// (a View in maps).
 package statemachine

@@ -1,6 +1,7 @@
 package statemachine
 
 import (
+	"cmp"
 	"slices"
 
 	"esmed/receipt"
@@ -39,22 +40,30 @@ func (s *step) edit(id ID) (*Message, error) {
 	return &now, nil
 }
 
-// attempts are those that were given an id with that key, newest first, this step's own among them.
+// attempts are those that were given an id with that key, this step's own among them: the newest message
+// first, and of a part its last attempt first. The order is the step's, not the View's, so that no
+// implementation of that can sway a decision.
 func (s *step) attempts(account string, key receipt.Key) ([]AttemptRef, error) {
 	refs, err := s.view.Attempts(account, key)
-	if err != nil || len(s.eff.Index) == 0 {
-		return refs, err
+	if err != nil {
+		return nil, err
 	}
-	var own []AttemptRef
-	for i := len(s.eff.Index) - 1; i >= 0; i-- {
+	given := len(refs)
+	for i := range s.eff.Index {
 		if entry := &s.eff.Index[i]; entry.Account == account && entry.Key == key && !slices.Contains(refs, entry.Ref) {
-			own = append(own, entry.Ref)
+			refs = append(slices.Clip(refs), entry.Ref)
 		}
 	}
-	if own == nil {
+	if len(refs) < 2 {
 		return refs, nil
 	}
-	return append(own, refs...), nil
+	if len(refs) == given {
+		refs = slices.Clone(refs)
+	}
+	slices.SortFunc(refs, func(a, b AttemptRef) int {
+		return cmp.Or(cmp.Compare(b.Message, a.Message), cmp.Compare(a.Part, b.Part), cmp.Compare(b.Attempt, a.Attempt))
+	})
+	return refs, nil
 }
 
 // index makes an attempt found by the keys.

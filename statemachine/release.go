@@ -1,6 +1,7 @@
 package statemachine
 
 import (
+	"cmp"
 	"slices"
 
 	"esmed/receipt"
@@ -78,6 +79,7 @@ func (s *step) judgeWoken() error {
 			return err
 		}
 	}
+	slices.SortFunc(s.woken, func(a, b *waiting) int { return cmp.Compare(a.row.Receptions[0], b.row.Receptions[0]) })
 	for _, w := range s.woken {
 		if err := s.settleRow(w); err != nil {
 			return err

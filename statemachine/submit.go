@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"esmed/receipt"
 )
 
 // Bits of registered_delivery that ask for a receipt (SMPP v3.4 §5.2.17).
@@ -105,67 +103,6 @@ func (s *step) submitResp(r *SubmitResp) error {
 		}
 	}
 	return s.wakeDestination(m)
-}
-
-// identify makes an accepted attempt found by its id and has the receipts judged that waited for it.
-func (s *step) identify(m *Message, p *Part, ref AttemptRef, r *SubmitResp) error {
-	keys := s.smsc(r.SMSC).Receipt.ResponseKeys(r.MessageID)
-	about := matter{smsc: r.SMSC, account: m.Account, m: m, part: ref.Part, record: s.rec.Seq}
-	if p.State == Failed {
-		about.kind, about.group = KindConflict, partGroup(m, ref.Part)
-		about.reason = "the SMSC accepted it after it had failed"
-		if err := s.raise(about); err != nil {
-			return err
-		}
-	}
-	if len(keys) == 0 {
-		about.kind, about.group = KindNoMessageID, partGroup(m, ref.Part)
-		about.reason = "the SMSC accepted it without a message_id: no receipt can be matched by id"
-		return s.raise(about)
-	}
-	others, err := s.liveOwners(m, keys)
-	if err != nil {
-		return err
-	}
-	s.index(m.Account, keys, ref)
-	if len(others) > 0 {
-		about.kind, about.group = KindDuplicateMessageID, m.Account+"/"+r.MessageID
-		about.candidates = append(others, ref)
-		about.reason = "the SMSC gave the same message_id to several messages that are open"
-		if err := s.raise(about); err != nil {
-			return err
-		}
-	}
-	if len(m.Parts) > 1 {
-		if err := s.share(m, ref, keys); err != nil {
-			return err
-		}
-	}
-	return s.wakeKeys(m.Account, keys)
-}
-
-// liveOwners are the attempts of other open messages that have one of the keys.
-func (s *step) liveOwners(m *Message, keys []receipt.Key) ([]AttemptRef, error) {
-	var live []AttemptRef
-	for _, key := range keys {
-		refs, err := s.attempts(m.Account, key)
-		if err != nil {
-			return nil, err
-		}
-		for _, ref := range refs {
-			if ref.Message == m.ID || slices.Contains(live, ref) {
-				continue
-			}
-			other, err := s.message(ref.Message)
-			if err != nil {
-				return nil, err
-			}
-			if other != nil && !other.Closed() {
-				live = append(live, ref)
-			}
-		}
-	}
-	return live, nil
 }
 
 // inDoubt takes that the answer to an attempt was lost, or that the attempt did not leave after all.

@@ -20,16 +20,16 @@ type View interface {
 	Rules() (seq uint64, rules *Rules)
 	// Message is nil when there is none (or none any more).
 	Message(ID) (*Message, error)
-	// Attempts that were given an id with that key, newest first.
+	// Attempts that were given an id with that key, in any order.
 	Attempts(account string, key receipt.Key) ([]AttemptRef, error)
-	// Held are the inbox rows that wait for that key.
+	// Held are the inbox rows that wait for that key, in any order.
 	Held(account string, key receipt.Key) ([]*InboxRow, error)
 	// InboxRow is nil when there is none.
 	InboxRow(InboxKey) (*InboxRow, error)
 	// Unanswered are the attempts to that destination that have no answer, in any order: those that
 	// UnansweredChange added under it and did not remove.
 	Unanswered(account, dest string) ([]AttemptRef, error)
-	// HeldFor are the rows that wait until no submit to that destination is unanswered.
+	// HeldFor are the rows whose WaitsFor is that destination, in any order.
 	HeldFor(account, dest string) ([]*InboxRow, error)
 	// OpenException finds the open one of a kind and group; nil when there is none.
 	OpenException(kind ExceptionKind, group string) (*Exception, error)
@@ -55,7 +55,7 @@ type Effects struct {
 	NoEffect string
 }
 
-// IndexEntry makes an attempt found by an id.
+// IndexEntry makes an attempt found by an id. Putting one that is there already changes nothing.
 type IndexEntry struct {
 	Account string
 	Key     receipt.Key

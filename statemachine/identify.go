@@ -1,0 +1,140 @@
+package statemachine
+
+import (
+	"slices"
+
+	"esmed/receipt"
+)
+
+// identify makes an accepted attempt found by its id and has the receipts judged that waited for it.
+func (s *step) identify(m *Message, p *Part, ref AttemptRef, r *SubmitResp) error {
+	keys := s.smsc(r.SMSC).Receipt.ResponseKeys(r.MessageID)
+	about := matter{smsc: r.SMSC, account: m.Account, m: m, part: ref.Part, record: s.rec.Seq}
+	if p.State == Failed {
+		about.kind, about.group = KindConflict, partGroup(m, ref.Part)
+		about.reason = "the SMSC accepted it after it had failed"
+		if err := s.raise(about); err != nil {
+			return err
+		}
+	}
+	if len(keys) == 0 {
+		about.kind, about.group = KindNoMessageID, partGroup(m, ref.Part)
+		about.reason = "the SMSC accepted it without a message_id: no receipt can be matched by id"
+		return s.raise(about)
+	}
+	others, err := s.liveOwners(m, keys)
+	if err != nil {
+		return err
+	}
+	s.index(m.Account, keys, ref)
+	if len(others) > 0 {
+		about.kind, about.group = KindDuplicateMessageID, m.Account+"/"+r.MessageID
+		about.candidates = append(others, ref)
+		about.reason = "the SMSC gave the same message_id to several messages that are open"
+		if err := s.raise(about); err != nil {
+			return err
+		}
+	}
+	if len(m.Parts) > 1 {
+		if err := s.share(m, ref, keys); err != nil {
+			return err
+		}
+	}
+	return s.wakeKeys(m.Account, keys)
+}
+
+// liveOwners are the attempts of other open messages that have one of the keys.
+func (s *step) liveOwners(m *Message, keys []receipt.Key) ([]AttemptRef, error) {
+	var live []AttemptRef
+	for _, key := range keys {
+		refs, err := s.attempts(m.Account, key)
+		if err != nil {
+			return nil, err
+		}
+		for _, ref := range refs {
+			if ref.Message == m.ID || slices.Contains(live, ref) {
+				continue
+			}
+			other, err := s.message(ref.Message)
+			if err != nil {
+				return nil, err
+			}
+			if other != nil && !other.Closed() {
+				live = append(live, ref)
+			}
+		}
+	}
+	return live, nil
+}
+
+// learn takes from an echoed reference that the attempt arrived and, if no answer told it, which id it was
+// given. With the id, held receipts for it have found their owner.
+func (s *step) learn(e *evidence, m *Message, p *Part, ref AttemptRef) error {
+	keys := e.keys()
+	if a := p.editAttempt(ref.Attempt); a != nil {
+		known := a.MessageID != ""
+		a.arrive(e.seq)
+		if known || len(keys) == 0 {
+			return nil
+		}
+		a.MessageID = e.receipt.ID
+		if err := s.resolve(KindNoMessageID, partGroup(m, p.Number), string(DoubtClientRef), e.smsc); err != nil {
+			return err
+		}
+	} else if _, n := p.nameless(); n == 0 {
+		return nil
+	}
+	s.index(m.Account, keys, ref)
+	return s.wakeKeys(m.Account, keys)
+}
+
+// share judges receipts that other parts of the message had under the keys for this part too: parts that
+// were given the same id share its receipt, whichever response came first.
+func (s *step) share(m *Message, ref AttemptRef, keys []receipt.Key) error {
+	for _, key := range keys {
+		refs, err := s.attempts(m.Account, key)
+		if err != nil {
+			return err
+		}
+		for _, other := range refs {
+			if other.Message != m.ID || other.Part == ref.Part {
+				continue
+			}
+			if err := s.shareFrom(m, ref, m.Part(other.Part), keys); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *step) shareFrom(m *Message, ref AttemptRef, other *Part, keys []receipt.Key) error {
+	for _, event := range other.Events {
+		if m.Part(ref.Part).event(event.Fingerprint) != nil {
+			continue
+		}
+		e, err := s.readAgain(event.Seq)
+		if err != nil {
+			return err
+		}
+		by, id := e.namedBy(keys)
+		if by == "" {
+			continue
+		}
+		named, err := s.referred(&e)
+		if err != nil {
+			return err
+		}
+		if named != nil { // our echoed reference names the one part it is about
+			continue
+		}
+		f := finding{correlation: Matched, candidate: candidate{m: m, by: by, id: id}, count: 1}
+		if _, err := s.applyTo(&e, &f, m, ref); err != nil {
+			return err
+		}
+		if known := m.Part(ref.Part).event(e.event); known != nil {
+			known.Count = event.Count // its repeats are the same receptions
+		}
+	}
+	return nil
+}
