@@ -158,13 +158,16 @@ func (e *esme) ack(f frame, status uint32) {
 
 func (e *esme) write(id pdu.ID, status, seq uint32, body []byte) {
 	e.t.Helper()
-	var b bytes.Buffer
+	require.NoError(e.t, e.tryWrite(id, status, seq, body))
+}
+
+func (e *esme) tryWrite(id pdu.ID, status, seq uint32, body []byte) error {
+	b := make([]byte, 0, 16+len(body))
 	for _, v := range []uint32{uint32(16 + len(body)), uint32(id), status, seq} {
-		require.NoError(e.t, binary.Write(&b, binary.BigEndian, v))
+		b = binary.BigEndian.AppendUint32(b, v)
 	}
-	b.Write(body)
-	_, err := e.nc.Write(b.Bytes())
-	require.NoError(e.t, err)
+	_, err := e.nc.Write(append(b, body...))
+	return err
 }
 
 // acked reads a request of the SMSC and answers it ESME_ROK.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fiorix/go-smpp/v2/smpp/pdu"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"esmed/smpp"
 	"esmed/smpp/smpptest"
@@ -49,31 +50,26 @@ func TestServer_receipts_survive_a_storm_of_cuts(t *testing.T) {
 		Traffic:  smpptest.Traffic{Window: 3},
 		Link:     smpptest.Link{DropEvery: 7, Drops: []smpptest.Drop{smpptest.DropBefore, smpptest.DropMid, smpptest.DropReset, smpptest.DropAfter}},
 	})
-	for range 12 {
-		e := bound(t, s)
-		for err := error(nil); err == nil; {
-			p := submitSM("393331234567")
-			e.seq++
+	// work submits until the connection ends, and answers what comes meanwhile.
+	work := func(e *esme) {
+		p := submitSM("393331234567")
+		for e.seq++; ; e.seq++ {
 			p.Header().Seq = e.seq
-			if err = p.SerializeTo(e.nc); err != nil {
-				break
-			}
-			var f frame
-			for f, err = e.tryRead(); err == nil && f.id != pdu.SubmitSMRespID; f, err = e.tryRead() {
-				e.write(f.id|0x80000000, 0, f.seq, []byte{0})
+			if p.SerializeTo(e.nc) != nil || e.answerUntil(pdu.SubmitSMRespID) != nil {
+				return
 			}
 		}
 	}
+	for range 12 {
+		work(bound(t, s))
+	}
 	s.Change(func(c *smpptest.Config) { c.Link.DropEvery = 0 })
 	e := bound(t, s)
-	go func() {
-		for f, err := e.tryRead(); err == nil; f, err = e.tryRead() {
-			if f.id == pdu.DeliverSMID {
-				e.write(pdu.DeliverSMRespID, 0, f.seq, []byte{0})
-			}
-		}
-	}()
+	var rest errgroup.Group
+	rest.Go(func() error { return e.answerUntil(pdu.UnbindID) })
 	drained(t, s)
+	s.Unbind()
+	require.NoError(t, rest.Wait())
 	acked := map[uint64]bool{}
 	for _, l := range s.Truth() {
 		switch l.Type {
@@ -88,4 +84,17 @@ func TestServer_receipts_survive_a_storm_of_cuts(t *testing.T) {
 	require.Equal(t, st.Deliveries, st.Acked)
 	require.GreaterOrEqual(t, st.Deliveries, st.Accepted)
 	require.Equal(t, uint64(84), st.Submits)
+}
+
+// answerUntil acknowledges what comes until a PDU of this kind does.
+func (e *esme) answerUntil(id pdu.ID) error {
+	for {
+		f, err := e.tryRead()
+		if err != nil || f.id == id {
+			return err
+		}
+		if err := e.tryWrite(f.id|0x80000000, 0, f.seq, []byte{0}); err != nil {
+			return err
+		}
+	}
 }
