@@ -65,7 +65,7 @@ func (d Difference) String() string {
 type AuditReport struct {
 	Submits, Accepted, Refused, Ignored int // submit_sm in the truth
 	Deliveries, Sent, Acknowledged      int // requests of the SMSC; times written; times acknowledged
-	Pending                             int // of the deliveries, not acknowledged
+	Pending                             int // of the deliveries that were written, not acknowledged
 	AcknowledgedFinals                  int // final receipts, contradictions and repeats included
 
 	Messages, Attempts, Receptions int // of the ESME
