@@ -19,7 +19,7 @@ type stream struct {
 const streamStall = time.Minute
 
 // newStream begins an answer, whose header is on its way when it returns. The request's read deadline is
-// taken off: when it passes, net/http takes the client for gone.
+// taken off: what a stream answers may come for as long as it likes.
 func newStream(w http.ResponseWriter, mediaType string) (*stream, error) {
 	s := &stream{w: w, control: http.NewResponseController(w), pending: true}
 	s.enc = json.NewEncoder(s)

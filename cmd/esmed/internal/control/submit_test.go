@@ -277,3 +277,18 @@ func TestBatch_isIdleWhenStreamsEnd(t *testing.T) {
 	require.ErrorIs(t, err, io.EOF)
 	require.NoError(t, b.Close())
 }
+
+func TestSubmit_readsTheSMSCsInForce(t *testing.T) {
+	api := newAPI(t, newFake(t).config())
+	c := newClient(t, api)
+	renamed := alpha()
+	renamed.Name = "gamma"
+	api.SetSMSCs([]control.SMSC{renamed}, "")
+	m, _, err := c.Submit(t.Context(), code, "")
+	require.NoError(t, err)
+	require.Equal(t, "gamma", m.SMSC)
+	named := code
+	named.SMSC = "alpha"
+	_, _, err = c.Submit(t.Context(), named, "")
+	requireStatus(t, 422, err)
+}
