@@ -46,8 +46,6 @@ func syncDir(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-func dirOf(path string) string { return filepath.Dir(path) }
-
 // writeSynced writes a file anew and makes it durable.
 func writeSynced(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

@@ -3,7 +3,9 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -82,31 +84,26 @@ func openBolt(path, file string, options bbolt.Options) (db *bbolt.DB, err error
 }
 
 // createBolt makes a bbolt file whole or not at all: fill writes its first content under another name.
-func createBolt(path string, options bbolt.Options, fill func(*bbolt.Tx) error) (*bbolt.DB, error) {
+func createBolt(path, file string, options bbolt.Options, fill func(*bbolt.Tx) error) (*bbolt.DB, error) {
 	tmp := path + tmpSuffix
-	if err := os.Remove(tmp); err != nil && !os.IsNotExist(err) {
+	if err := os.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	options.FreelistType = bbolt.FreelistMapType
-	options.NoStatistics = true
-	db, err := bbolt.Open(tmp, 0o600, &options)
+	db, err := bbolt.Open(tmp, 0o600, &bbolt.Options{NoFreelistSync: options.NoFreelistSync, NoStatistics: true})
 	if err == nil {
-		err = db.Update(fill)
-		if err == nil {
-			err = os.Rename(tmp, path)
-		}
-		if err == nil {
-			err = syncDir(dirOf(path))
-		}
+		err = errors.Join(db.Update(fill), db.Close())
+	}
+	if err == nil {
+		err = os.Rename(tmp, path)
+	}
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
 	}
 	if err != nil {
-		if db != nil {
-			err = errors.Join(err, db.Close())
-		}
 		os.Remove(tmp)
 		return nil, err
 	}
-	return db, nil
+	return openBolt(path, file, options)
 }
 
 // diskFull marks an error that says only that there was no room: nothing was made durable, and bbolt

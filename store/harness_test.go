@@ -245,10 +245,16 @@ func rulesOf(parser string) statemachine.Rules {
 	return r
 }
 
+const someDest = "393331234567"
+
 func message(id, ref, text string) *statemachine.MessageAccepted {
+	return messageTo(someDest, id, ref, text)
+}
+
+func messageTo(dest, id, ref, text string) *statemachine.MessageAccepted {
 	return &statemachine.MessageAccepted{
 		Message: statemachine.ID(id), SMSC: "alpha", Account: "alpha", Owner: "uid:0", Ref: ref, RequestHash: []byte(text),
-		To: "+393331234567", E164: "+393331234567", Dest: receipt.Address{Addr: "393331234567", TON: 1, NPI: 1},
+		To: "+" + dest, E164: "+" + dest, Dest: receipt.Address{Addr: dest, TON: 1, NPI: 1},
 		RegisteredDelivery: 1, ValidUntil: began.Add(time.Hour), ValidityAsked: true,
 		Parts: []statemachine.PartContent{{ShortMessage: []byte(text)}},
 	}
@@ -256,9 +262,12 @@ func message(id, ref, text string) *statemachine.MessageAccepted {
 
 // life is a message from accept to receipt.
 func life(id, external, text string) []statemachine.Fact {
-	dest := "393331234567"
+	return lifeTo(someDest, id, external, text)
+}
+
+func lifeTo(dest, id, external, text string) []statemachine.Fact {
 	return []statemachine.Fact{
-		message(id, "", text),
+		messageTo(dest, id, "", text),
 		&statemachine.Sent{Message: statemachine.ID(id), Part: 1, Attempt: 1, SMSC: "alpha", Session: "alpha/1", SequenceNumber: 7, PDU: requestPDU(submitSM, 0, "ACME", dest, text)},
 		&statemachine.SubmitResp{Message: statemachine.ID(id), Part: 1, Attempt: 1, SMSC: "alpha", Session: "alpha/1", SequenceNumber: 7, MessageID: external},
 		&statemachine.Reception{SMSC: "alpha", Account: "alpha", Session: "alpha/1", PDU: receiptPDU(external, "DELIVRD", dest, text, 4)},

@@ -80,7 +80,7 @@ func segmentOptions(maxRecords uint64) bbolt.Options {
 func createSegment(dir string, head segmentHead, maxRecords uint64) (*segment, error) {
 	s := &segment{name: segmentName(head.first), first: head.first, last: head.first - 1}
 	s.path = filepath.Join(dir, s.name)
-	db, err := createBolt(s.path, segmentOptions(maxRecords), func(tx *bbolt.Tx) error {
+	db, err := createBolt(s.path, s.name, segmentOptions(maxRecords), func(tx *bbolt.Tx) error {
 		b, err := tx.CreateBucket(bucketHead)
 		if err != nil {
 			return err

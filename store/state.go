@@ -42,7 +42,7 @@ func openState(dir string, write bool) (*bbolt.DB, error) {
 // createState makes an empty state.db. A scratch one is not made durable.
 func createState(path string, scratch bool) (*bbolt.DB, error) {
 	options := bbolt.Options{InitialMmapSize: stateMmap, NoSync: scratch, NoGrowSync: scratch}
-	return createBolt(path, options, func(tx *bbolt.Tx) error {
+	return createBolt(path, stateFile, options, func(tx *bbolt.Tx) error {
 		return newStateTx(tx, nil).put(tableID{table: tableMeta}, metaFormat, seqKey(formatVersion))
 	})
 }
@@ -129,7 +129,7 @@ func (s *Store) entry(seq uint64) (found entry, err error) {
 
 // entries reads the log from seq on, with texts unsealed.
 func (s *Store) entries(seq uint64, fn func(entry) (more bool, err error)) error {
-	return s.log.readFrom(seq, func(seq uint64, value []byte) (bool, error) {
+	return s.journal.readFrom(seq, func(seq uint64, value []byte) (bool, error) {
 		e, err := decodeRecord(seq, value)
 		if err != nil {
 			return false, &DamagedError{File: s.log.fileOf(seq), Seq: seq, Err: err}

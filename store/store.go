@@ -20,6 +20,7 @@ type Store struct {
 	cfg     Config
 	lock    *os.File
 	log     *segmentLog
+	journal journal // log, as all use it who only read and append
 	keys    *keyring
 	state   *bbolt.DB // nil: read-only, and there is none
 	over    *overlay  // what a read-only store folded in memory; else nil
@@ -115,6 +116,7 @@ func (s *Store) openFiles(write bool) error {
 	if s.log, err = openLog(s.cfg.Dir, write, s.cfg.SegmentRecords); err != nil {
 		return err
 	}
+	s.journal = s.log
 	if err := s.checkCursor(); err != nil {
 		return err
 	}

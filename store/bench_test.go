@@ -1,0 +1,205 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"esmed/statemachine"
+)
+
+// cpu is the processor time that this process has used.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// rawLimit is how many records of a size a second a plain file takes, appended with one fdatasync a group.
+func rawLimit(b *testing.B, size, group int) float64 {
+	b.Helper()
+	f, err := os.Create(filepath.Join(b.TempDir(), "raw"))
+	require.NoError(b, err)
+	defer f.Close()
+	data := make([]byte, size*group)
+	n := 0
+	began := time.Now()
+	for time.Since(began) < time.Second/2 {
+		_, err := f.Write(data)
+		require.NoError(b, err)
+		require.NoError(b, unix.Fdatasync(int(f.Fd())))
+		n += group
+	}
+	return float64(n) / time.Since(began).Seconds()
+}
+
+// recordSize is what the lives of these benchmarks take in the log, a record.
+const recordSize = 260
+
+func lifeN(n int) []statemachine.Fact {
+	text := fmt.Sprintf("Your code is %06d. It is good for ten minutes; do not give it to anybody, not even to us.", n%1000000)
+	facts := lifeTo(fmt.Sprintf("39333%07d", n*7919%10000000), fmt.Sprintf("01JDX%021d", n), fmt.Sprintf("%08x-0000-4000-8000-%012x", n*2654435761%(1<<32), n), text)
+	facts[0].(*statemachine.MessageAccepted).Ref = fmt.Sprintf("order-%d", n)
+	return facts
+}
+
+// BenchmarkLife is accept, sent, submit_resp and reception of a message, in groups of so many records.
+func BenchmarkLife(b *testing.B) {
+	for _, group := range []int{1, 16, 128, 1024} {
+		b.Run(fmt.Sprintf("group=%d", group), func(b *testing.B) {
+			s := start(b, testConfig(b.TempDir()))
+			_, err := s.SetRules(context.Background(), rulesOf("1"))
+			require.NoError(b, err)
+			lives := make([][]statemachine.Fact, b.N)
+			for i := range lives {
+				lives[i] = lifeN(i)
+			}
+			b.ResetTimer()
+			before := cpu()
+			s.live(b, lives, group)
+			require.NoError(b, s.Sync(context.Background()))
+			b.StopTimer()
+			perLife := float64(cpu()-before) / float64(b.N)
+			rate := float64(b.N) / b.Elapsed().Seconds()
+			b.ReportMetric(rate, "lives/s")
+			b.ReportMetric(perLife/1000, "cpu-us/life")
+			stat, err := s.Stat(context.Background())
+			require.NoError(b, err)
+			b.ReportMetric(float64(stat.LogBytes)/float64(b.N), "log-B/life")
+			b.ReportMetric(rate*4/rawLimit(b, recordSize, group), "of-raw")
+			require.NoError(b, s.stop())
+		})
+	}
+}
+
+// live lets lives overlap, a step of each beside steps of others, with group records outstanding.
+func (r *running) live(b *testing.B, lives [][]statemachine.Fact, group int) {
+	const apart = 64 // how many messages lie between two steps of one
+	slots := make(chan struct{}, group)
+	var failed error
+	var mu sync.Mutex
+	done := func(err error) {
+		if err != nil {
+			mu.Lock()
+			failed = err
+			mu.Unlock()
+		}
+		<-slots
+	}
+	ctx := context.Background()
+	for i := range len(lives) + 4*apart {
+		for step := range 4 {
+			n := i - step*apart
+			if n < 0 || n >= len(lives) {
+				continue
+			}
+			slots <- struct{}{}
+			var err error
+			if a, ok := lives[n][step].(*statemachine.MessageAccepted); ok {
+				err = r.AcceptPost(ctx, a, func(_ Acceptance, err error) { done(err) })
+			} else {
+				err = r.Post(ctx, lives[n][step], func(_ statemachine.Record, err error) { done(err) })
+			}
+			require.NoError(b, err)
+		}
+	}
+	for range group {
+		slots <- struct{}{}
+	}
+	require.NoError(b, failed)
+}
+
+// BenchmarkAppend is receptions alone, whose applier may lag.
+func BenchmarkAppend(b *testing.B) {
+	for _, group := range []int{1, 128} {
+		b.Run(fmt.Sprintf("group=%d", group), func(b *testing.B) {
+			dir := b.TempDir()
+			require.NoError(b, makeDir(filepath.Join(dir, logDir)))
+			l, err := openLog(dir, true, DefaultSegmentRecords)
+			require.NoError(b, err)
+			defer l.close()
+			value := make([]byte, recordSize, recordSize+40)
+			values := make([][]byte, group)
+			for b.Loop() {
+				for i := range values {
+					values[i] = value
+				}
+				require.NoError(b, l.append(values, nil))
+			}
+			rate := float64(b.N*group) / b.Elapsed().Seconds()
+			b.ReportMetric(rate, "records/s")
+			b.ReportMetric(rate/rawLimit(b, recordSize, group), "of-raw")
+		})
+	}
+}
+
+// BenchmarkApply folds lives that are in the log already.
+func BenchmarkApply(b *testing.B) {
+	s := filled(b, b.N)
+	ctx := context.Background()
+	require.NoError(b, s.stop())
+	require.NoError(b, os.Remove(filepath.Join(s.cfg.Dir, stateFile)))
+	b.ResetTimer()
+	before := cpu()
+	s = start(b, s.cfg)
+	require.NoError(b, s.Sync(ctx))
+	b.StopTimer()
+	b.ReportMetric(float64(cpu()-before)/float64(b.N)/1000, "cpu-us/life")
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "lives/s")
+	require.NoError(b, s.stop())
+}
+
+// filled is a store with n lives.
+func filled(b *testing.B, n int) *running {
+	s := start(b, testConfig(b.TempDir()))
+	_, err := s.SetRules(context.Background(), rulesOf("1"))
+	require.NoError(b, err)
+	lives := make([][]statemachine.Fact, n)
+	for i := range lives {
+		lives[i] = lifeN(i)
+	}
+	s.live(b, lives, 1024)
+	require.NoError(b, s.Sync(context.Background()))
+	return s
+}
+
+// BenchmarkMessage looks up stored messages by id.
+func BenchmarkMessage(b *testing.B) {
+	const n = 120_000 // three partitions
+	s := filled(b, n)
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(1, 2))
+	b.Run("by id", func(b *testing.B) {
+		for b.Loop() {
+			_, err := s.Message(ctx, statemachine.ID(fmt.Sprintf("01JDX%021d", r.IntN(n))))
+			require.NoError(b, err)
+		}
+	})
+	b.Run("by message_id", func(b *testing.B) {
+		for b.Loop() {
+			i := r.IntN(n)
+			found, err := s.MessagesByExternalID(ctx, "alpha", fmt.Sprintf("%08x-0000-4000-8000-%012x", i*2654435761%(1<<32), i))
+			require.NoError(b, err)
+			require.Len(b, found, 1)
+		}
+	})
+	b.Run("open", func(b *testing.B) {
+		require.NoError(b, s.stop())
+		for b.Loop() {
+			again, err := Open(s.cfg)
+			require.NoError(b, err)
+			require.NoError(b, again.Close())
+		}
+	})
+}
