@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -57,19 +58,26 @@ type answers struct {
 
 	mu       sync.Mutex // held from taking until recorded
 	in       *mailbox[answer]
+	refused  *mailbox[statemachine.Fact] // records that the disk had no room for
 	feedback *mailbox[feedback]
 }
 
 // run records answers until ctx is done, which is when the session has ended, and none is left.
 func (a *answers) run(ctx context.Context) error {
+	again := time.NewTicker(diskFullPause)
+	defer again.Stop()
 	for {
+		var err error
 		select {
 		case <-a.in.ready:
-			if err := a.recordAll(); err != nil {
-				return err
-			}
+			err = a.recordAll()
+		case <-again.C:
+			err = a.recordRefused()
 		case <-ctx.Done():
-			return a.recordAll()
+			return errors.Join(a.recordRefused(), a.recordAll())
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
@@ -80,19 +88,32 @@ func (a *answers) recordAll() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, one := range a.in.take() {
-		if err := a.record(one); err != nil {
+		if err := a.post(a.fact(one, time.Now())); err != nil {
 			return fmt.Errorf("answers: %w", err)
 		}
 	}
 	return nil
 }
 
-// record queues the record of an answer. It is written whatever else ends, so no context ends it.
-func (a *answers) record(one answer) error {
-	fact := a.fact(one, time.Now())
+// recordRefused tries again what there was no room for.
+func (a *answers) recordRefused() error {
+	for _, fact := range a.refused.take() {
+		if err := a.post(fact); err != nil {
+			return fmt.Errorf("answers: %w", err)
+		}
+	}
+	return nil
+}
+
+// post queues a record. It is written whatever else ends, so no context ends it.
+func (a *answers) post(fact statemachine.Fact) error {
 	return a.store.Post(context.Background(), fact, func(_ statemachine.Record, err error) {
-		if err != nil {
-			a.log.Error("answer not recorded", zap.String("id", string(one.ref.Message)), zap.Error(err))
+		switch {
+		case err == nil:
+		case errors.Is(err, store.ErrDiskFull):
+			a.refused.put(fact)
+		default:
+			a.log.Error("answer not recorded", zap.Error(err))
 		}
 	})
 }

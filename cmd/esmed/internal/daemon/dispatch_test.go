@@ -2,9 +2,11 @@ package daemon_test
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -195,6 +197,20 @@ func TestStop(t *testing.T) {
 		require.Equal(t, "IN_DOUBT", s.message(id).State)
 		doubt := s.history(id)[slices.Index(types(s.history(id)), "in_doubt")]
 		require.Contains(t, doubt.Detail, "stop")
+	})
+	t.Run("a second signal does not wait for the window", func(t *testing.T) {
+		s := newSystem(t, smpptest.Config{OnSubmit: firstTry(func(a *smpptest.Action) { a.Never = true })}, func(c *config.Config) {
+			c.ShutdownTimeout = 2 * patience
+		})
+		id := s.submit(number(1))
+		s.awaitSMSC(func(st smpptest.Stats) bool { return st.Submits == 1 })
+		require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGTERM))
+		s.awaitLog(`"msg":"stopping","shutdown_timeout"`)
+		require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGTERM))
+		require.ErrorIs(t, s.run.Wait(), daemon.ErrImmediate)
+		s.api.Close()
+		s.start()
+		require.Equal(t, "IN_DOUBT", s.message(id).State)
 	})
 	t.Run("what waits is sent by the next daemon", func(t *testing.T) {
 		s := newSystem(t, smpptest.Config{Bind: smpptest.Bind{Refuse: 0x0D}}, nil)

@@ -22,6 +22,8 @@ const (
 	maxIdle = 30 * time.Second
 	// probeEvery is how often a paused SMSC is tried with one message.
 	probeEvery = time.Minute
+	// diskFullPause is how long to wait for room before what could not be stored is tried again.
+	diskFullPause = time.Second
 )
 
 // dispatcher moves the parts that wait for one SMSC onto the wire. Its state belongs to run's goroutine.
@@ -47,7 +49,13 @@ func (d *dispatcher) run(ctx context.Context) error {
 		d.listen(time.Now())
 		changed := d.store.Changed()
 		wait, err := d.round(ctx)
-		if err != nil && ctx.Err() == nil {
+		switch {
+		case err == nil || ctx.Err() != nil:
+		case errors.Is(err, store.ErrDiskFull):
+			d.log.Error("disk full: nothing is sent", zap.Duration("retry", diskFullPause))
+			d.cursor = store.QueueCursor{} // what was not recorded as leaving is still to be sent
+			wait = &waiting{until: time.Now().Add(diskFullPause)}
+		default:
 			return fmt.Errorf("dispatcher: %w", err)
 		}
 		if wait != nil {
@@ -128,7 +136,6 @@ type batch struct {
 	submits []smpp.Submit
 	facts   []statemachine.Fact // one for each part, in the order of entries
 	entries []statemachine.QueueEntry
-	probe   bool
 }
 
 // prepare makes the submit_sm of a part and its sent record, or the expired record of its message.
@@ -183,6 +190,9 @@ func (d *dispatcher) send(ctx context.Context, b *batch) error {
 	}
 	records, err := d.store.Append(context.WithoutCancel(ctx), b.facts...)
 	if err != nil {
+		for i := range b.submits {
+			b.slots = append(b.slots, b.submits[i].Slot)
+		}
 		return err
 	}
 	for i, entry := range b.entries {

@@ -13,6 +13,7 @@ import (
 
 	"esmed/cmd/esmed/internal/config"
 	"esmed/smpp"
+	"esmed/statemachine"
 	"esmed/store"
 )
 
@@ -41,7 +42,7 @@ func newSMSC(cfg *config.SMSC, shutdown time.Duration, with services) (*smsc, er
 	log := with.log.With(zap.String("smsc", cfg.Name))
 	a := &answers{
 		cfg: cfg, store: with.store, metrics: with.metrics, access: with.access, log: log,
-		in: newMailbox[answer](), feedback: newMailbox[feedback](),
+		in: newMailbox[answer](), refused: newMailbox[statemachine.Fact](), feedback: newMailbox[feedback](),
 	}
 	client := smpp.New(clientConfig(cfg, security, shutdown, log, &receptions{
 		cfg: cfg, store: with.store, answers: a, metrics: with.metrics, log: log,
