@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"esmed/cmd/esmed/internal/control"
+	"esmed/statemachine"
 )
 
 // serve runs a server until the test ends, and returns what ends it.
@@ -105,11 +106,24 @@ func TestServer_doesNotReplaceAFile(t *testing.T) {
 	require.FileExists(t, path)
 }
 
+// watched says when a message was asked for.
+type watched struct {
+	*fake
+	asked chan struct{}
+}
+
+func (w watched) Message(ctx context.Context, id statemachine.ID) (*statemachine.Message, error) {
+	defer func() { w.asked <- struct{}{} }()
+	return w.fake.Message(ctx, id)
+}
+
 func TestServer_endsFollowersAndWaits(t *testing.T) {
 	f := life(t)
 	f.append(t, accepted("01JDXW5Q0C8Z4Y3K7M2N9P6R5V", ""))
 	path := filepath.Join(socketDir(t), "esmed.sock")
-	_, stop := serve(t, control.ServerConfig{Socket: path}, newAPI(t, f.config()))
+	cfg, asked := f.config(), make(chan struct{}, 1)
+	cfg.Messages = watched{f, asked}
+	_, stop := serve(t, control.ServerConfig{Socket: path}, newAPI(t, cfg))
 	c := control.Dial(path)
 	defer c.Close()
 	seen := make(chan struct{})
@@ -136,6 +150,7 @@ func TestServer_endsFollowersAndWaits(t *testing.T) {
 		return nil
 	})
 	<-seen
+	<-asked
 	start := time.Now()
 	stop()
 	require.Less(t, time.Since(start), control.DefaultStop)

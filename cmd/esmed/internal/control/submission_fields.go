@@ -101,8 +101,12 @@ func (f *fields) value(i int, raw []byte) value {
 	return v
 }
 
+// note says what is wrong with a field. What follows from that for the same field is not said too.
 func (f *fields) note(name, format string, args ...any) {
-	*f.problems = append(*f.problems, FieldProblem{Path: f.path + name, Message: fmt.Sprintf(format, args...)})
+	path := f.path + name
+	if !slices.ContainsFunc(*f.problems, func(p FieldProblem) bool { return p.Path == path }) {
+		*f.problems = append(*f.problems, FieldProblem{Path: path, Message: fmt.Sprintf(format, args...)})
+	}
 }
 
 func (f *fields) wrong(i int, format string, args ...any) { f.note(f.names[i], format, args...) }
