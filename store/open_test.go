@@ -221,7 +221,10 @@ func TestVerify_flippedOctets(t *testing.T) {
 			trials = 3
 		}
 		for range trials {
-			at := random.IntN(inUse(data))
+			at := random.IntN(len(data))
+			for data[at] == 0 { // most of it is room for more
+				at = random.IntN(len(data))
+			}
 			changed := bytes.Clone(data)
 			changed[at] ^= 1 << random.IntN(8)
 			require.NoError(t, os.WriteFile(path, changed, 0o600))
@@ -237,14 +240,6 @@ func TestVerify_flippedOctets(t *testing.T) {
 	}
 	require.Greater(t, told, 60)
 	clean(t, cfg)
-}
-
-// inUse is how much of a file means anything.
-func inUse(data []byte) int {
-	if len(data) < 8192 {
-		return len(data)
-	}
-	return len(bytes.TrimRight(data, "\x00"))
 }
 
 // difference reports whether opening or Verify found something; if not all must read as before.
@@ -266,7 +261,6 @@ func difference(t *testing.T, cfg Config, name string, want map[string]string) b
 	if damaged.File != logDir { // a log that is too short is told of the directory
 		require.Equal(t, filepath.Dir(name), filepath.Dir(damaged.File), damaged)
 	}
-	t.Log(name, damaged)
 	return true
 }
 

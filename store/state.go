@@ -59,7 +59,8 @@ func stateMetaOf(db *bbolt.DB) (m stateMeta, err error) {
 
 // stateDamaged says of which file a value could not be decoded.
 func stateDamaged(seq uint64, err error) error {
-	if errors.Is(err, errMalformed) {
+	var already *DamagedError
+	if errors.Is(err, errMalformed) && !errors.As(err, &already) {
 		return &DamagedError{File: stateFile, Seq: seq, Err: err}
 	}
 	return err
