@@ -45,6 +45,10 @@ type dispatcher struct {
 // run dispatches until ctx is done. What it began to send by then is handed to the client. An error is
 // the store's and ends the daemon.
 func (d *dispatcher) run(ctx context.Context) error {
+	// What a dispatcher of the same SMSC before this one sent has left the queue only when it is applied.
+	if err := d.store.Sync(ctx); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("dispatcher: %w", err)
+	}
 	for ctx.Err() == nil {
 		d.listen(time.Now())
 		changed := d.store.Changed()

@@ -33,7 +33,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 // gaugeDescs are the metrics that gauges gives.
 type gaugeDescs struct {
 	bindUp, windowInUse, queueSize, inboxSize, inboxOldest, exceptionsOpen, applyLag,
-	coverage, delivered, inDoubt *prometheus.Desc
+	coverage, delivered, inDoubt, maybeDoubled *prometheus.Desc
 }
 
 func newGaugeDescs() gaugeDescs {
@@ -47,7 +47,8 @@ func newGaugeDescs() gaugeDescs {
 		applyLag:       desc("esmed_apply_lag_records", "Records of the log that are not in the projection yet."),
 		coverage:       desc("esmed_coverage_ratio", "Of messages that asked for a final receipt and had time for it, the share with a final state by evidence.", "smsc"),
 		delivered:      desc("esmed_delivered_ratio", "Of the same messages, the share reported delivered.", "smsc"),
-		inDoubt:        desc("esmed_in_doubt", "Messages of the coverage window whose answer was lost.", "smsc"),
+		inDoubt:        desc("esmed_in_doubt", "Messages whose answer was lost.", "smsc"),
+		maybeDoubled:   desc("esmed_maybe_doubled_total", "Messages of which more than one attempt may have arrived.", "smsc"),
 	}
 }
 
@@ -55,7 +56,7 @@ func newGaugeDescs() gaugeDescs {
 func (g *gauges) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		g.bindUp, g.windowInUse, g.queueSize, g.inboxSize, g.inboxOldest, g.exceptionsOpen, g.applyLag,
-		g.coverage, g.delivered, g.inDoubt,
+		g.coverage, g.delivered, g.inDoubt, g.maybeDoubled,
 	} {
 		out <- d
 	}
@@ -64,7 +65,11 @@ func (g *gauges) Describe(out chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	set := func(desc *prometheus.Desc, v float64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, v, labels...)
+		kind := prometheus.GaugeValue
+		if desc == g.maybeDoubled {
+			kind = prometheus.CounterValue
+		}
+		out <- prometheus.MustNewConstMetric(desc, kind, v, labels...)
 	}
 	for _, m := range g.fleet.members() {
 		st := m.client.Status()
@@ -77,7 +82,7 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	st, err := g.store.Stat(ctx)
 	if err == nil {
 		g.stat(st, set)
-		err = errors.Join(g.inbox(ctx, now, set), g.shares(ctx, now, set))
+		err = errors.Join(g.inbox(ctx, now, set), g.tallies(ctx, now, set))
 	}
 	if err != nil {
 		g.log.Warn("metrics are incomplete", zap.Error(err))
@@ -107,24 +112,25 @@ func (g *gauges) inbox(ctx context.Context, now time.Time, set setter) error {
 	return err
 }
 
-// shares gives the ratios of messages accepted within the coverage window, but for the last ones, which
-// have not had the time to be reported.
-func (g *gauges) shares(ctx context.Context, now time.Time, set setter) error {
-	rows, err := g.store.Report(ctx, now.Add(-g.alerts.CoverageWindow), now.Add(time.Hour))
+// tallies gives what the report's counters say: of all messages what is in doubt or may be doubled, and
+// the ratios of those accepted within the coverage window, but for the last ones, which have not had the
+// time to be reported.
+func (g *gauges) tallies(ctx context.Context, now time.Time, set setter) error {
+	rows, err := g.store.Report(ctx, time.Time{}, now.Add(time.Hour))
 	if err != nil {
 		return err
 	}
-	settled, doubts := map[string]statemachine.Tally{}, map[string]int64{}
+	since, until := now.Add(-g.alerts.CoverageWindow), now.Add(-g.alerts.CoverageSettle)
+	all, settled := map[string]statemachine.Tally{}, map[string]statemachine.Tally{}
 	for _, r := range rows {
-		doubts[r.SMSC] += r.InDoubt
-		if !r.Hour.Add(time.Hour).After(now.Add(-g.alerts.CoverageSettle)) {
-			t := settled[r.SMSC]
-			t.Asked, t.Final, t.Delivered = t.Asked+r.Asked, t.Final+r.Final, t.Delivered+r.Delivered
-			settled[r.SMSC] = t
+		add(all, r)
+		if !r.Hour.Before(since) && !r.Hour.Add(time.Hour).After(until) {
+			add(settled, r)
 		}
 	}
-	for smsc, n := range doubts {
-		set(g.inDoubt, float64(n), smsc)
+	for smsc, t := range all {
+		set(g.inDoubt, float64(t.InDoubt), smsc)
+		set(g.maybeDoubled, float64(t.MaybeDoubled), smsc)
 	}
 	for smsc, t := range settled {
 		if t.Asked > 0 {
@@ -133,6 +139,17 @@ func (g *gauges) shares(ctx context.Context, now time.Time, set setter) error {
 		}
 	}
 	return nil
+}
+
+// add adds the counters that gauges look at.
+func add(to map[string]statemachine.Tally, r store.ReportRow) {
+	t := to[r.SMSC]
+	t.Asked += r.Asked
+	t.Final += r.Final
+	t.Delivered += r.Delivered
+	t.InDoubt += r.InDoubt
+	t.MaybeDoubled += r.MaybeDoubled
+	to[r.SMSC] = t
 }
 
 func truth(b bool) float64 {

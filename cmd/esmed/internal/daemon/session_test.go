@@ -1,0 +1,125 @@
+package daemon_test
+
+import (
+	"encoding/hex"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"esmed/cmd/esmed/internal/config"
+	"esmed/cmd/esmed/internal/control"
+	"esmed/smpp"
+	"esmed/smpp/smpptest"
+)
+
+// sessionEvents are the details of the session records so far.
+func (s *system) sessionEvents() []control.Event {
+	s.t.Helper()
+	var all []control.Event
+	for _, e := range s.events() {
+		if e.Type == "session" {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+func TestSession_whatBecomesOfItIsRecorded(t *testing.T) {
+	s := newSystem(t, smpptest.Config{}, nil)
+	s.awaitState(s.submit(number(1)), "DELIVERED") // so that the bind's answer has come
+	s.smsc.Drop(smpptest.DropReset)
+	s.awaitSMSC(func(st smpptest.Stats) bool { return st.Binds == 2 && st.Bound == 1 })
+	s.awaitState(s.submit(number(2)), "DELIVERED")
+	var details []string
+	for _, e := range s.sessionEvents() {
+		require.Equal(t, "alpha/1", e.Session)
+		details = append(details, strings.SplitN(e.Detail, ":", 2)[0])
+	}
+	require.Equal(t, []string{"bound", "closed", "bound"}, details)
+}
+
+func TestSession_refusedCredentialsAreRecordedOnce(t *testing.T) {
+	s := newSystem(t, smpptest.Config{Bind: smpptest.Bind{Refuse: smpp.StatusInvPaswd}}, nil)
+	s.awaitSMSC(func(st smpptest.Stats) bool { return st.Binds >= 3 })
+	events := s.sessionEvents()
+	require.Len(t, events, 1)
+	require.Contains(t, events[0].Detail, "ESME_RINVPASWD")
+}
+
+func TestSession_noticesAreKeptWithoutPasswords(t *testing.T) {
+	s := newSystem(t, smpptest.Config{}, nil)
+	s.awaitSMSC(func(st smpptest.Stats) bool { return st.Bound == 1 })
+	alert, err := smpp.Append(nil, &smpp.AlertNotification{Source: smpp.Address{Addr: "393331234567"}})
+	require.NoError(t, err)
+	outbind, err := smpp.Append(nil, &smpp.Outbind{SystemID: "smsc", Password: "hush"})
+	require.NoError(t, err)
+	stray, err := smpp.Append(nil, &smpp.SubmitSMResp{Header: smpp.Header{SequenceNumber: 4242}, MessageID: "nobody's"})
+	require.NoError(t, err)
+	for _, pdu := range [][]byte{alert, outbind, stray} {
+		require.NoError(t, s.smsc.WriteRaw(pdu))
+	}
+	id := s.submit(number(1))
+	s.awaitState(id, "DELIVERED")
+
+	events := s.sessionEvents()
+	require.Len(t, events, 4)
+	require.Contains(t, events[1].Detail, "alert_notification")
+	require.Equal(t, hex.EncodeToString(alert), events[1].PDU)
+	require.Contains(t, events[2].Detail, "outbind")
+	require.Empty(t, events[2].PDU)
+	require.Contains(t, events[3].Detail, "stray_response")
+	require.Empty(t, s.exceptions())
+}
+
+func TestSystemd_isToldOfStartAndStop(t *testing.T) {
+	var g errgroup.Group
+	socket := &net.UnixAddr{Net: "unixgram"}
+	told := make(chan string, 4096) // more than a daemon says in this test
+	s := newSystem(t, smpptest.Config{}, func(c *config.Config) {
+		socket.Name = filepath.Join(filepath.Dir(c.API.Socket), "notify")
+		conn, err := net.ListenUnixgram("unixgram", socket)
+		require.NoError(t, err)
+		t.Cleanup(func() {
+			require.NoError(t, conn.Close())
+			require.NoError(t, g.Wait())
+		})
+		t.Setenv("NOTIFY_SOCKET", socket.Name)
+		t.Setenv("WATCHDOG_USEC", "20000")
+		g.Go(func() error {
+			buf := make([]byte, 256)
+			for {
+				n, err := conn.Read(buf)
+				if err != nil { // closed at the end of the test
+					return nil
+				}
+				told <- string(buf[:n])
+			}
+		})
+	})
+	require.Equal(t, "READY=1", next(t, told, "WATCHDOG=1"))
+	s.halt()
+	require.Equal(t, "STOPPING=1", next(t, told, "WATCHDOG=1"))
+	s.start()
+	require.Equal(t, "READY=1", next(t, told, "WATCHDOG=1"))
+	require.Equal(t, "WATCHDOG=1", next(t, told, ""))
+}
+
+// next is the next message but those that say besides.
+func next(t *testing.T, told <-chan string, besides string) string {
+	t.Helper()
+	for {
+		select {
+		case m := <-told:
+			if m != besides {
+				return m
+			}
+		case <-time.After(patience):
+			require.FailNow(t, "systemd is told nothing")
+		}
+	}
+}
