@@ -83,6 +83,18 @@ func TestDispatch_throttlingLosesNothing(t *testing.T) {
 	require.EqualValues(t, 52, s.smsc.Stats().Submits)
 }
 
+func TestDispatch_aPauseStatusHoldsTheQueue(t *testing.T) {
+	s := newSystem(t, smpptest.Config{OnSubmit: firstTry(refuse(0x500))}, func(c *config.Config) {
+		c.SMSCs[0].Retry.PauseStatuses = []config.CommandStatus{0x500}
+	})
+	first := s.submit(number(1))
+	s.awaitLog(`"msg":"queue paused: the SMSC takes nothing"`)
+	second := s.submit(number(2))
+	s.awaitState(first, "QUEUED")
+	require.Equal(t, "QUEUED", s.message(second).State)
+	require.EqualValues(t, 1, s.smsc.Stats().Submits)
+}
+
 func TestDispatch_throughputIsKeptTo(t *testing.T) {
 	const limit = 50
 	s := newSystem(t, smpptest.Config{}, func(c *config.Config) { c.SMSCs[0].Throughput = limit })
