@@ -35,7 +35,7 @@ func (o output) fields(pdu []byte, indent string) {
 		case f.Text:
 			value += fmt.Sprintf(" (%s of text)", plural(len(f.Octets), "octet"))
 		}
-		o.printf("%s%-24s %s\n", indent, clean(f.Name), clean(value))
+		o.printf("%s%-24s %s\n", indent, clean(f.Name), or(value, "-"))
 	}
 }
 
@@ -54,7 +54,7 @@ func eventWords(e control.Event) string {
 	case "expired":
 		return "its validity ended in our queue"
 	case "reception":
-		return receptionWords(e) + on + detail(e)
+		return receptionWords(e) + "; received" + on + detail(e)
 	case "cutoff":
 		return fmt.Sprintf("the window of part %d is over", e.Part)
 	case "query_resp":
@@ -126,16 +126,18 @@ func receptionWords(e control.Event) string {
 // readingWords say what a receipt says, in the SMSC's words.
 func readingWords(r *control.Receipt) string {
 	state := r.State.String()
-	word := or(r.RawStat, state)
-	if state != "" && state != word {
+	word := r.RawStat
+	switch {
+	case word == "":
+		word = state
+	case state != "" && state != word:
 		word += " (" + state + ")"
 	}
-	words := []string{or(word, "no state")}
+	whose := " without an id"
 	if r.ID != "" {
-		words = append(words, "for id "+quote(r.ID))
-	} else {
-		words = append(words, "without an id")
+		whose = " for id " + quote(r.ID)
 	}
+	words := []string{or(word, "no state") + whose}
 	if r.Err != "" {
 		words = append(words, "err "+clean(r.Err))
 	}

@@ -82,6 +82,8 @@ func asFailure(err error) *failure {
 		{control.ErrNoDaemon, "no daemon runs there", "start it with esmed run --config FILE, or name its socket with --socket or ESMED_SOCKET"},
 		{store.ErrLocked, "the data directory is in use by a daemon that does not listen on this socket", "name the daemon's socket with --socket or ESMED_SOCKET"},
 		{store.ErrNewerFormat, err.Error(), "use the esmed that wrote it, or a newer one"},
+		{control.ErrInUse, err.Error(), "stop that process first, or give this one an api.socket of its own"},
+		{fs.ErrNotExist, err.Error(), "make what is missing, or name another place"},
 		{fs.ErrPermission, err.Error(), "become a user, or join a group, that may use it: the daemon's socket is open to its group"},
 	} {
 		if errors.Is(err, known.err) {

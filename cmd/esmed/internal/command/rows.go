@@ -13,8 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"esmed/cmd/esmed/internal/control"
+	"unicode/utf8"
 )
 
 // row is a message of a file, as a line of the batch endpoint. line is where it stands in the file.
@@ -76,8 +75,8 @@ func csvRows(r io.Reader, refPrefix string) (rowReader, error) {
 	}
 	columns := slices.Clone(header)
 	for i, name := range columns {
-		if _, ok := csvColumns[name]; !ok || slices.Contains(columns[:i], name) {
-			return nil, &failure{text: fmt.Sprintf("the header has an unknown or a second column %q", name), hint: "columns are " + strings.Join(columnNames(), ", "), code: exitFailed}
+		if _, ok := columnKind(name); !ok || slices.Contains(columns[:i], name) {
+			return nil, &failure{text: fmt.Sprintf("the header has an unknown or a second column %q", name), hint: "columns are " + strings.Join(columnNames(), ", ")}
 		}
 	}
 	return func() (row, error) {
@@ -100,53 +99,21 @@ func csvRows(r io.Reader, refPrefix string) (rowReader, error) {
 		if err != nil {
 			return row{}, &rowError{line, err}
 		}
-		return makeRow(line, object, refPrefix)
+		if refPrefix != "" && object["ref"] == nil {
+			object["ref"] = refPrefix + strconv.Itoa(line)
+		}
+		if err := checkRow(object); err != nil {
+			return row{}, &rowError{line, err}
+		}
+		b, err := json.Marshal(object)
+		if err != nil {
+			return row{}, &rowError{line, err}
+		}
+		return row{line: line, json: b, ref: given(object["ref"])}, nil
 	}, nil
 }
 
-// csvColumns are the columns, and how a cell is written in JSON.
-var csvColumns = map[string]func(string) (json.RawMessage, error){
-	"to": cellText, "from": cellText, "text": cellText, "smsc": cellText, "ref": cellText, "validity": cellText,
-	"schedule_delivery_time": cellText, "alphabet": cellText, "data_hex": cellText, "udh_hex": cellText,
-	"service_type": cellText, "in_doubt": cellText, "callback_url": cellText, "registered_delivery": cellReceipt,
-	"data_coding": cellNumber, "protocol_id": cellNumber, "priority_flag": cellNumber, "replace_if_present_flag": cellNumber,
-	"source.addr": cellText, "source.ton": cellNumber, "source.npi": cellNumber,
-	"dest.addr": cellText, "dest.ton": cellNumber, "dest.npi": cellNumber,
-	"tlvs": cellJSON,
-}
-
-func columnNames() []string {
-	names := make([]string, 0, len(csvColumns))
-	for name := range csvColumns {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-func cellText(s string) (json.RawMessage, error) { return json.Marshal(s) }
-
-func cellNumber(s string) (json.RawMessage, error) {
-	n, err := strconv.ParseInt(s, 0, 32)
-	if err != nil {
-		return nil, errors.New("must be a whole number")
-	}
-	return strconv.AppendInt(nil, n, 10), nil
-}
-
-func cellReceipt(s string) (json.RawMessage, error) {
-	if n, err := cellNumber(s); err == nil {
-		return n, nil
-	}
-	return cellText(s)
-}
-
-func cellJSON(s string) (json.RawMessage, error) {
-	if !json.Valid([]byte(s)) {
-		return nil, errors.New("must be JSON")
-	}
-	return json.RawMessage(s), nil
-}
+var errNotUTF8 = errors.New("not UTF-8: save the file in that encoding")
 
 func csvObject(columns, record []string) (map[string]any, error) {
 	object := make(map[string]any, len(columns))
@@ -154,7 +121,11 @@ func csvObject(columns, record []string) (map[string]any, error) {
 		if cell == "" {
 			continue
 		}
-		value, err := csvColumns[columns[i]](cell)
+		if !utf8.ValidString(cell) {
+			return nil, fmt.Errorf("%s: %w", columns[i], errNotUTF8)
+		}
+		kind, _ := columnKind(columns[i])
+		value, err := kind.cell(cell)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", columns[i], err)
 		}
@@ -163,9 +134,9 @@ func csvObject(columns, record []string) (map[string]any, error) {
 			object[outer] = value
 			continue
 		}
-		address, _ := object[outer].(map[string]json.RawMessage)
+		address, _ := object[outer].(map[string]any)
 		if address == nil {
-			address = map[string]json.RawMessage{}
+			address = map[string]any{}
 			object[outer] = address
 		}
 		address[inner] = value
@@ -185,16 +156,20 @@ func jsonRows(r io.Reader, refPrefix string) rowReader {
 			if len(line) == 0 {
 				continue
 			}
-			var object map[string]any
+			if !utf8.Valid(line) {
+				return row{}, &rowError{n, errNotUTF8}
+			}
+			var value any
 			dec := json.NewDecoder(bytes.NewReader(line))
 			dec.UseNumber()
-			if err := dec.Decode(&object); err != nil {
-				return row{}, &rowError{n, fmt.Errorf("not a JSON object: %w", err)}
+			if err := dec.Decode(&value); err != nil {
+				return row{}, &rowError{n, fmt.Errorf("not JSON: %w", err)}
 			}
-			if object == nil || dec.More() {
+			object, ok := value.(map[string]any)
+			if !ok || dec.More() {
 				return row{}, &rowError{n, errors.New("must be one JSON object")}
 			}
-			return makeRow(n, object, refPrefix)
+			return jsonRow(n, slices.Clone(line), object, refPrefix)
 		}
 		if err := lines.Err(); err != nil {
 			return row{}, fmt.Errorf("after line %d: %w", n, err)
@@ -203,37 +178,42 @@ func jsonRows(r io.Reader, refPrefix string) rowReader {
 	}
 }
 
-// makeRow checks what can be told without the daemon, and fills in the ref.
-func makeRow(line int, object map[string]any, refPrefix string) (row, error) {
-	if refPrefix != "" && object["ref"] == nil {
-		object["ref"] = refPrefix + strconv.Itoa(line)
+// jsonRow passes a line on as it is, so that nothing in its texts is read and written anew; a ref is put
+// in front.
+func jsonRow(n int, line []byte, object map[string]any, refPrefix string) (row, error) {
+	if _, has := object["ref"]; !has && refPrefix != "" {
+		ref, err := json.Marshal(refPrefix + strconv.Itoa(n))
+		if err != nil {
+			return row{}, &rowError{n, err}
+		}
+		object["ref"] = refPrefix
+		line = slices.Concat([]byte(`{"ref":`), ref, []byte(","), line[1:])
 	}
-	b, err := json.Marshal(object)
-	if err != nil {
-		return row{}, &rowError{line, err}
+	if err := checkRow(object); err != nil {
+		return row{}, &rowError{n, err}
 	}
-	var s control.Submission
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&s); err != nil {
-		return row{}, &rowError{line, plainJSONError(err)}
-	}
-	switch {
-	case s.To == "" && (s.Dest == nil || s.Dest.Addr == ""):
-		return row{}, &rowError{line, errors.New("to is missing")}
-	case s.Text != "" && s.DataHex != "":
-		return row{}, &rowError{line, errors.New("text and data_hex exclude each other")}
-	}
-	return row{line: line, json: b, ref: s.Ref != ""}, nil
+	return row{line: n, json: line, ref: given(object["ref"])}, nil
 }
 
-// plainJSONError speaks of keys, not of Go.
-func plainJSONError(err error) error {
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
-		return fmt.Errorf("%s: must not be a %s", wrong.Field, wrong.Value)
+// checkRow checks what can be told without the daemon.
+func checkRow(object map[string]any) error {
+	if err := checkKeys(object, submissionKeys); err != nil {
+		return err
 	}
-	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	dest, _ := object["dest"].(map[string]any)
+	switch {
+	case !given(object["to"]) && !given(dest["addr"]):
+		return errors.New("to is missing")
+	case given(object["text"]) && given(object["data_hex"]):
+		return errors.New("text and data_hex exclude each other")
+	}
+	return nil
+}
+
+// given reports whether a text is there.
+func given(v any) bool {
+	s, _ := v.(string)
+	return s != ""
 }
 
 // skipBOM leaves out the mark that spreadsheets write in front of UTF-8.

@@ -1,20 +1,34 @@
 package command_test
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
 	"esmed/cmd/esmed/internal/command"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(leakChecked{m}, map[string]func(){
 		"esmed": func() {
 			os.Exit(command.Main(os.Args[1:], command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 		},
 	})
+}
+
+// leakChecked fails the tests when one of them leaves a goroutine behind.
+type leakChecked struct{ *testing.M }
+
+func (m leakChecked) Run() int {
+	code := m.M.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
 }
 
 func TestScripts(t *testing.T) {

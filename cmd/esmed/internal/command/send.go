@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"esmed/cmd/esmed/internal/control"
 
@@ -117,6 +118,11 @@ func (s *sendFlags) sendOne(cmd *cobra.Command, c *control.Client) error {
 			return err
 		}
 		s.message.Text = strings.TrimRight(string(b), "\r\n")
+	}
+	for _, text := range []string{s.message.Text, s.message.From, s.message.Ref, s.message.To} {
+		if !utf8.ValidString(text) { // JSON would carry something else
+			return &failure{text: "text, sender and ref must be UTF-8", hint: "use a terminal and files in UTF-8", code: exitUsage}
+		}
 	}
 	m, existing, err := c.Submit(cmd.Context(), s.message, "")
 	if err != nil {

@@ -71,7 +71,7 @@ func mustJSON(t *testing.T, c config.Config) string {
 
 func TestLoad_layersInOrder(t *testing.T) {
 	path := write(t, "esmed.yaml", "data_dir: /file\nlog: {level: warn, format: console}\n"+minimal, 0o600)
-	environ := []string{"ESMED_DATA_DIR=/env", "ESMED_LOG__LEVEL=error", "ESMED_SOCKET=/ignored", "OTHER=1", "ESMED_SHUTDOWN_TIMEOUT=5s", "ESMED_ALERTS__COVERAGE_MIN=7"}
+	environ := []string{"ESMED_DATA_DIR=/env", "ESMED_LOG__LEVEL=error", "ESMED_SOCKET=/ignored", "OTHER=1", "ESMED_SHUTDOWN_TIMEOUT=5s", "ESMED_ALERTS__COVERAGE_SETTLE=2h", "ESMED_ALERTS__COVERAGE_MIN=0x64"}
 	c, err := config.Load(path, environ, map[string]string{"data_dir": "/flag"})
 	require.NoError(t, err)
 	require.Equal(t, "/flag", c.DataDir)
@@ -79,7 +79,8 @@ func TestLoad_layersInOrder(t *testing.T) {
 	require.Equal(t, "console", c.Log.Format)
 	require.Equal(t, "/run/esmed/esmed.sock", c.API.Socket)
 	require.Equal(t, 5*time.Second, c.ShutdownTimeout)
-	require.Equal(t, 7, c.Alerts.CoverageMin)
+	require.Equal(t, 100, c.Alerts.CoverageMin)
+	require.Equal(t, 2*time.Hour, c.Alerts.CoverageSettle)
 }
 
 func TestLoad_listElementsKeepTheirDefaults(t *testing.T) {
@@ -181,6 +182,7 @@ func TestLoad_refuses(t *testing.T) {
 		{"TLS settings without TLS", minimal + "    tls: {server_name: x}\n", "smscs[0].tls.enabled: is false, so that what else stands under tls would have no effect"},
 		{"a country in small letters", minimal + "    dest: {country: it}\n", `smscs[0].dest.country: must be an ISO code of two capital letters, as IT (got "it")`},
 		{"two sessions", minimal + "    sessions: 2\n", "smscs[0].sessions: not in this version: leave it at its default"},
+		{"a threshold that nothing is compared with yet", "alerts: {coverage_below: 0.5}\n" + minimal, "alerts.coverage_below: not in this version: leave it at its default"},
 		{"a webhook", "webhooks: [{name: crm}]\n" + minimal, "webhooks: not in this version: leave it at its default"},
 		{"a word that differs from another in case only", minimal + "    rules: {states: {a: DELIVERED, A: EXPIRED}}\n", `smscs[0].rules.states: "A" is there twice: words are read in any case`},
 		{"a status that both waits and pauses", minimal + "    retry: {statuses: [0x400], pause_statuses: [1024]}\n", "smscs[0].retry.pause_statuses: 0x00000400 is in retry.statuses too: it either waits or pauses"},

@@ -9,6 +9,9 @@ func (c *Config) refuseUnsupported(ps *problems) {
 	ps.notYet(len(c.Webhooks) > 0, "webhooks")
 	ps.notYet(len(c.Callbacks) > 0, "callbacks")
 	ps.notYet(len(c.API.CallbackPrefixes) > 0, "api.callback_prefixes")
+	ps.notYet(c.Alerts.CoverageBelow != d.Alerts.CoverageBelow, "alerts.coverage_below")
+	ps.notYet(c.Alerts.CoverageMin != d.Alerts.CoverageMin, "alerts.coverage_min")
+	ps.notYet(c.Alerts.OverdueAbove != d.Alerts.OverdueAbove, "alerts.overdue_above")
 	ps.notYet(c.Store.Retention != d.Store.Retention, "store.retention")
 	for i := range c.SMSCs {
 		s, path := &c.SMSCs[i], fmt.Sprintf("smscs[%d]", i)
