@@ -48,7 +48,7 @@ func killed(t *testing.T, bin, inDoubt string) {
 	})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, smsc.Close()) }()
-	d := newProcess(t, bin, smsc.Addr(), inDoubt)
+	d := newProcess(t, bin, smsc.Addr(), killWindow, inDoubt)
 	d.start()
 	defer d.stop()
 
@@ -84,7 +84,7 @@ func killed(t *testing.T, bin, inDoubt string) {
 	d.esmed("verify")
 }
 
-func buildEsmed(t *testing.T) string {
+func buildEsmed(t testing.TB) string {
 	bin := filepath.Join(t.TempDir(), "esmed")
 	out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput()
 	require.NoError(t, err, string(out))
@@ -93,7 +93,7 @@ func buildEsmed(t *testing.T) string {
 
 // process is a daemon in a process of its own.
 type process struct {
-	t           *testing.T
+	t           testing.TB
 	bin, config string
 	socket      string
 
@@ -104,7 +104,7 @@ type process struct {
 	up     chan struct{} // closed when a daemon has started; another after each start
 }
 
-func newProcess(t *testing.T, bin, addr, inDoubt string) *process {
+func newProcess(t testing.TB, bin, addr string, window int, inDoubt string) *process {
 	dir, err := os.MkdirTemp("", "esmed") // t.TempDir's names are too long for a socket's path
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
@@ -119,7 +119,7 @@ smscs:
     window: %d
     in_doubt: %s
     reconnect: {min: 10ms, max: 100ms}
-`, filepath.Join(dir, "data"), p.socket, addr, killWindow, inDoubt)
+`, filepath.Join(dir, "data"), p.socket, addr, window, inDoubt)
 	require.NoError(t, os.WriteFile(p.config, []byte(yaml), 0o600))
 	t.Cleanup(func() {
 		if t.Failed() {
