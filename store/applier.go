@@ -12,9 +12,11 @@ import (
 const (
 	// applyBatch bounds a batch, and with it the applier's memory and how long a query waits at most.
 	applyBatch = 16384
-	// applyPause is kept between two batches while nobody waits and little has come, so that a steady
-	// trickle is not written one record at a time.
-	applyPause = 10 * time.Millisecond
+	// A pause of twice what the last batch took is kept before the next while nobody waits and little has
+	// come, within these bounds: a steady trickle is not written one record at a time, and a slow disk
+	// is left to the log.
+	minApplyPause = 10 * time.Millisecond
+	maxApplyPause = 100 * time.Millisecond
 	// diskFullPause is how long to wait for room.
 	diskFullPause = time.Second
 	// applyStep is how many records are taken at a time, between looks at who waits.
@@ -32,7 +34,7 @@ type applier struct {
 	parts  partitions // nil: to be read again
 	rules  rulesInForce
 	cache  messageCache
-	arena  []byte
+	arena  []byte // room for the next batch's encodings
 }
 
 func newApplier(db *bbolt.DB, file string, fold statemachine.Fold, record func(uint64) (statemachine.Record, error)) *applier {
@@ -74,7 +76,7 @@ func (a *applier) run(next func(seq uint64) ([]statemachine.Record, error), each
 		if err != nil {
 			return err
 		}
-		if a.arena, err = b.flush(b.tx, a.arena[:0]); err != nil {
+		if err := b.flush(b.tx); err != nil {
 			return err
 		}
 		if err := forgetInbound(b.tx, b.tx, b.at); err != nil {
@@ -99,12 +101,15 @@ func (a *applier) begin(tx *stateTx) (b *batch, err error) {
 			return nil, err
 		}
 	}
-	return newBatch(tx, a.parts, &a.cache, a.rules, a.record)
+	if b, err = newBatch(tx, a.parts, &a.cache, a.rules, a.record); err == nil {
+		b.arena = a.arena[:0]
+	}
+	return b, err
 }
 
 // end takes over what a committed batch knows.
 func (a *applier) end(b *batch) {
-	a.cursor, a.parts, a.rules = b.cursor, b.parts, b.rules
+	a.cursor, a.parts, a.rules, a.arena = b.cursor, b.parts, b.rules, b.arena
 	for _, p := range a.parts {
 		p.changed = false
 	}
@@ -127,6 +132,7 @@ func (s *Store) applyAll(written <-chan struct{}) error {
 			}
 		}
 		s.gather(pause, written)
+		began := time.Now()
 		err := s.applyBatch()
 		if errors.Is(err, ErrDiskFull) {
 			pause.Reset(diskFullPause)
@@ -141,7 +147,7 @@ func (s *Store) applyAll(written <-chan struct{}) error {
 		if err != nil {
 			return err
 		}
-		pause.Reset(applyPause)
+		pause.Reset(min(max(2*time.Since(began), minApplyPause), maxApplyPause))
 	}
 }
 

@@ -18,17 +18,25 @@ type batch struct {
 	record func(seq uint64) (statemachine.Record, error)
 	cache  *messageCache
 	parts  partitions
+	size   uint64 // of a partition, in messages
 
 	rules rulesInForce
 
 	over      *overlay // all tables but messages, decisions, sizes and tallies
 	messages  map[statemachine.ID]*statemachine.Message
-	decisions []statemachine.Decision
+	decisions []encodedDecision
+	arena     []byte // of decisions
 	sizes     map[string]int64
 	tallies   map[string]statemachine.Tally
 
 	cursor uint64 // seq of the last record
 	at     time.Time
+}
+
+// encodedDecision is where a decision stands in the arena.
+type encodedDecision struct {
+	pos        statemachine.DecisionPos
+	start, end int
 }
 
 var _ statemachine.View = (*batch)(nil)
@@ -51,7 +59,7 @@ func newBatch(tx *stateTx, parts partitions, cache *messageCache, rules rulesInF
 	if err != nil {
 		return nil, err
 	}
-	b.cursor, b.at = m.cursor, m.at
+	b.cursor, b.at, b.size = m.cursor, m.at, m.partition
 	if m.rules != rules.seq {
 		b.rules, err = readRulesRecord(m.rules, record)
 	}
@@ -96,7 +104,12 @@ func (b *batch) take(rec statemachine.Record, eff *statemachine.Effects) error {
 			return err
 		}
 	}
-	b.decisions = append(b.decisions, eff.Decisions...)
+	for i := range eff.Decisions {
+		d := &eff.Decisions[i]
+		start := len(b.arena)
+		b.arena = appendDecision(b.arena, d)
+		b.decisions = append(b.decisions, encodedDecision{d.Pos, start, len(b.arena)})
+	}
 	for i := range eff.Index {
 		b.takeIndex(&eff.Index[i])
 	}
@@ -137,7 +150,7 @@ func (b *batch) takeMessage(rec statemachine.Record, m *statemachine.Message) er
 		b.parts.of(m.ID).moved(was.State, m.State)
 		return nil
 	}
-	p := b.parts.place(m.ID)
+	p := b.parts.place(m.ID, b.size)
 	p.add(m)
 	b.sizes[sizeKey(sizeMessages, "")]++
 	b.over.put(p.table(tableDests), destKey(destination(m), m.ID), []byte{})

@@ -30,7 +30,14 @@ func (v *verifier) projection(ctx context.Context) (err error) {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	db, err := createState(filepath.Join(dir, stateFile), true)
+	var meta stateMeta
+	if err := v.s.view(func(tx *stateTx) (err error) {
+		meta, err = readStateMeta(tx)
+		return err
+	}); err != nil {
+		return err
+	}
+	db, err := createState(filepath.Join(dir, stateFile), meta.partition, true)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,10 @@ type Config struct {
 	Now            func() time.Time // nil = time.Now
 	SegmentRecords int              // records after which a log segment is closed; 0 = DefaultSegmentRecords
 
+	// PartitionMessages is how many messages a partition of a new state.db takes; 0 =
+	// DefaultPartitionMessages. One that exists keeps its own.
+	PartitionMessages int
+
 	// OnDecisions and OnCommit are for metrics; nil = none. They are called by the applier after each
 	// record that it applied for the first time, and by the writer after each commit. They must not block.
 	OnDecisions func(statemachine.Record, []statemachine.Decision)
@@ -39,12 +43,19 @@ const (
 	segmentBytes          = 512 << 20
 )
 
+// DefaultPartitionMessages keeps partitions of the messages and their indexes small: that keeps the cost of
+// random keys flat. Each costs a probe for an id that nobody has.
+const DefaultPartitionMessages = 50_000
+
 func (c Config) withDefaults() Config {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	if c.SegmentRecords <= 0 {
 		c.SegmentRecords = DefaultSegmentRecords
+	}
+	if c.PartitionMessages <= 0 {
+		c.PartitionMessages = DefaultPartitionMessages
 	}
 	return c
 }

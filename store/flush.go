@@ -33,19 +33,14 @@ func (s overlaySink) delete(id tableID, key []byte) error {
 }
 
 // flush writes the batch, each table's keys in order: bbolt splits a page only when it commits, so
-// keys at random would be sorted into ever longer ones. arena holds encodings until then; it is
-// returned for the next batch.
-func (b *batch) flush(to sink, arena []byte) ([]byte, error) {
-	arena, err := b.flushMessages(to, arena)
-	if err != nil {
-		return arena, err
+// keys at random would be sorted into ever longer ones. What it hands over stays in the batch's arena.
+func (b *batch) flush(to sink) error {
+	if err := b.flushMessages(to); err != nil {
+		return err
 	}
-	for i := range b.decisions {
-		d := &b.decisions[i]
-		start := len(arena)
-		arena = appendDecision(arena, d)
-		if err := to.put(decisionTable(d.Pos.Seq), decisionKey(d.Pos), arena[start:]); err != nil {
-			return arena, err
+	for _, d := range b.decisions {
+		if err := to.put(decisionTable(d.pos.Seq), decisionKey(d.pos), b.arena[d.start:d.end:d.end]); err != nil {
+			return err
 		}
 	}
 	ids := slices.SortedFunc(maps.Keys(b.over.tables), func(x, y tableID) int {
@@ -57,28 +52,29 @@ func (b *batch) flush(to sink, arena []byte) ([]byte, error) {
 	for _, id := range ids {
 		t := b.over.tables[id]
 		for _, key := range t.sorted() {
+			var err error
 			if value := t.values[key]; value != nil {
 				err = to.put(id, []byte(key), value)
 			} else {
 				err = to.delete(id, []byte(key))
 			}
 			if err != nil {
-				return arena, err
+				return err
 			}
 		}
 	}
-	return arena, b.flushCounters(to)
+	return b.flushCounters(to)
 }
 
-func (b *batch) flushMessages(to sink, arena []byte) ([]byte, error) {
+func (b *batch) flushMessages(to sink) error {
 	for _, id := range slices.Sorted(maps.Keys(b.messages)) {
-		start := len(arena)
-		arena = appendMessage(arena, b.messages[id])
-		if err := to.put(b.parts.of(id).table(tableMessages), []byte(id), arena[start:]); err != nil {
-			return arena, err
+		start := len(b.arena)
+		b.arena = appendMessage(b.arena, b.messages[id])
+		if err := to.put(b.parts.of(id).table(tableMessages), []byte(id), b.arena[start:]); err != nil {
+			return err
 		}
 	}
-	return arena, nil
+	return nil
 }
 
 func (b *batch) flushCounters(to sink) error {
@@ -164,12 +160,16 @@ var (
 	metaCursor = []byte("cursor") // seq of the last record that is in
 	metaAt     = []byte("at")     // and its time
 	metaRules  = []byte("rules")  // seq of the rules in force behind it; 0 = none
+
+	metaPartition = []byte("partition_messages") // Config.PartitionMessages when it was made
 )
 
 type stateMeta struct {
 	cursor uint64
 	at     time.Time
 	rules  uint64
+
+	partition uint64
 }
 
 func readStateMeta(tx *stateTx) (m stateMeta, err error) {
@@ -183,7 +183,7 @@ func readStateMeta(tx *stateTx) (m stateMeta, err error) {
 		}
 		return n
 	}
-	m.cursor, m.rules = number(metaCursor), number(metaRules)
+	m.cursor, m.rules, m.partition = number(metaCursor), number(metaRules), number(metaPartition)
 	if v := tx.get(id, metaAt); len(v) == 8 {
 		m.at = fromKeyNanos(v)
 	}

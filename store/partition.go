@@ -10,10 +10,6 @@ import (
 	"esmed/statemachine"
 )
 
-// partitionMessages is how many messages a partition of the messages and their indexes takes. Small
-// ones keep the cost of random keys flat; each costs a probe for an id that nobody has.
-const partitionMessages = 50_000
-
 // partition is a range of message ids: from start on, up to the next one's start.
 type partition struct {
 	number   uint32
@@ -29,7 +25,7 @@ type partition struct {
 
 const numStates = statemachine.Unreported + 1
 
-// partitions are all of them, in the order of their ids: one for every 50,000 messages.
+// partitions are all of them, in the order of their ids.
 type partitions []*partition
 
 func (p *partition) key() []byte { return append([]byte{'p'}, p.start...) }
@@ -103,12 +99,12 @@ func (all partitions) of(id statemachine.ID) *partition {
 	return all[i]
 }
 
-// place gives the partition for a new message. The last one, once it is full, is followed by another
+// place gives the partition for a new message. The last one, once it holds size, is followed by another
 // that begins with the first id behind all of its own.
-func (all *partitions) place(id statemachine.ID) *partition {
+func (all *partitions) place(id statemachine.ID, size uint64) *partition {
 	p := all.of(id)
 	n := len(*all)
-	if p == nil || p == (*all)[n-1] && p.messages >= partitionMessages && id > p.lastID {
+	if p == nil || p == (*all)[n-1] && p.messages >= size && id > p.lastID {
 		next := &partition{number: uint32(n)}
 		if p != nil {
 			next.number, next.start = (*all)[n-1].number+1, id

@@ -62,7 +62,7 @@ func partitionIn(tx *stateTx, id statemachine.ID) (p *partition, err error) {
 
 func readMessage(tx *stateTx, parts partitions, id statemachine.ID) (*statemachine.Message, error) {
 	p := parts.of(id)
-	if p == nil || id == "" {
+	if p == nil || id == "" || id > p.lastID {
 		return nil, nil
 	}
 	value := tx.get(p.table(tableMessages), []byte(id))

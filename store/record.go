@@ -208,6 +208,9 @@ func seqOf(key []byte) (uint64, bool) {
 func canonical(fact statemachine.Fact) statemachine.Fact {
 	switch f := fact.(type) {
 	case *statemachine.MessageAccepted:
+		if isCanonical(f.ScheduledAt) && isCanonical(f.ValidUntil) {
+			return f
+		}
 		c := *f
 		c.ScheduledAt, c.ValidUntil = canonicalTime(f.ScheduledAt), canonicalTime(f.ValidUntil)
 		return &c

@@ -40,11 +40,17 @@ func openState(dir string, write bool) (*bbolt.DB, error) {
 }
 
 // createState makes an empty state.db. A scratch one is not made durable.
-func createState(path string, scratch bool) (*bbolt.DB, error) {
+func createState(path string, partition uint64, scratch bool) (*bbolt.DB, error) {
 	options := bbolt.Options{InitialMmapSize: stateMmap, NoSync: scratch, NoGrowSync: scratch}
 	return createBolt(path, stateFile, options, func(tx *bbolt.Tx) error {
-		return newStateTx(tx, nil).put(tableID{table: tableMeta}, metaFormat, seqKey(formatVersion))
+		return beginState(newStateTx(tx, nil), partition)
 	})
+}
+
+// beginState writes what a projection begins with.
+func beginState(to sink, partition uint64) error {
+	id := tableID{table: tableMeta}
+	return errors.Join(to.put(id, metaFormat, seqKey(formatVersion)), to.put(id, metaPartition, seqKey(partition)))
 }
 
 func stateMetaOf(db *bbolt.DB) (m stateMeta, err error) {
@@ -80,6 +86,13 @@ func (s *Store) view(fn func(*stateTx) error) error {
 func (s *Store) foldTail() error {
 	s.over = nil
 	over := newOverlay()
+	if s.state == nil {
+		s.over = newOverlay()
+		if err := beginState(overlaySink{s.over}, uint64(s.cfg.PartitionMessages)); err != nil {
+			return err
+		}
+		over = s.over
+	}
 	err := s.view(func(tx *stateTx) error {
 		parts, err := readPartitions(tx)
 		if err != nil {
@@ -97,10 +110,9 @@ func (s *Store) foldTail() error {
 		if err != nil {
 			return err
 		}
-		if _, err = b.flush(overlaySink{over}, nil); err != nil {
+		if err := b.flush(overlaySink{over}); err != nil {
 			return err
 		}
-		over.put(tableID{table: tableMeta}, metaFormat, seqKey(formatVersion))
 		over.sort()
 		return forgetInbound(newStateTx(tx.bolt, over), overlaySink{over}, b.at)
 	})

@@ -123,7 +123,7 @@ func (s *Store) openFiles(write bool) error {
 	if s.state == nil {
 		s.rebuilt = s.log.last() > 0
 		if write {
-			s.state, err = createState(filepath.Join(s.cfg.Dir, stateFile), false)
+			s.state, err = createState(filepath.Join(s.cfg.Dir, stateFile), uint64(s.cfg.PartitionMessages), false)
 		}
 	}
 	return err

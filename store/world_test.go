@@ -182,6 +182,7 @@ func TestStore_againstMemory(t *testing.T) {
 		n++
 		cfg := testConfig(filepath.Join(base, fmt.Sprint(n)))
 		cfg.SegmentRecords = rapid.SampledFrom([]int{1, 3, 1000}).Draw(t, "segment")
+		cfg.PartitionMessages = rapid.SampledFrom([]int{1, 2, 50_000}).Draw(t, "partition")
 		cfg.Now = clock(t)
 		s := start(t, cfg)
 		var w world

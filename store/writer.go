@@ -72,7 +72,9 @@ func (w *writer) run() error {
 
 // collect takes first and what waits behind it into a new group.
 func (w *writer) collect(first request) {
-	w.requests, w.records, w.buf, w.ends = w.requests[:0], nil, w.buf[:0], w.ends[:0]
+	// The last group's records belong to the applier and to who was answered.
+	w.requests, w.records = w.requests[:0], make([]statemachine.Record, 0, max(len(w.ends), 16))
+	w.buf, w.ends = w.buf[:0], w.ends[:0]
 	w.rulesNow = nil
 	w.at = later(w.at, canonicalTime(w.s.cfg.Now()))
 	w.unique.begin()
