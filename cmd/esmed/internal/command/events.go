@@ -10,14 +10,11 @@ import (
 
 func eventsCommand() *cobra.Command {
 	var (
-		r       reach
-		f       format
-		q       control.EventsQuery
-		noPDU   bool
-		limit   int
-		example = `  esmed events 01JDXW5Q0C8Z4Y3K7M2N9P6R5T
-  esmed events -f --after 1841 -o ndjson
-  esmed events --after 1840 --limit 1`
+		r     reach
+		f     format
+		q     control.EventsQuery
+		noPDU bool
+		limit count
 	)
 	cmd := &cobra.Command{
 		Use:   "events [ID | -f] [--after SEQ]",
@@ -27,7 +24,9 @@ each, by which rule. Texts appear as the API gives them.
 
 Without an ID, prints the log after record SEQ (from the first one when it is left out); with -f goes on
 as it grows, and over restarts of the daemon. The seq of the last record seen is where to go on.`,
-		Example: example,
+		Example: `  esmed events 01JDXW5Q0C8Z4Y3K7M2N9P6R5T
+  esmed events -f --after 1841 -o ndjson
+  esmed events --after 1840 --limit 1`,
 		GroupID: groupMessages,
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			o := f.to(cmd)
@@ -56,7 +55,7 @@ as it grows, and over restarts of the daemon. The seq of the last record seen is
 	cmd.Flags().BoolVarP(&q.Follow, "follow", "f", false, "go on as the log grows")
 	cmd.Flags().StringVar(&q.After, "after", "", "begin after this record")
 	cmd.Flags().BoolVar(&q.OnlyChanges, "changes", false, "only records that moved a message")
-	cmd.Flags().IntVar(&limit, "limit", 0, "end after this many records; 0 = none")
+	cmd.Flags().Var(&limit, "limit", "end after this many records; 0 = none")
 	cmd.Flags().BoolVar(&noPDU, "no-pdu", false, "leave the PDUs' fields out")
 	return cmd
 }
@@ -73,14 +72,14 @@ func historyOf(cmd *cobra.Command, o output, c *control.Client, id string, pdus 
 	})
 }
 
-func follow(cmd *cobra.Command, o output, c *control.Client, q control.EventsQuery, limit int, pdus bool) error {
+func follow(cmd *cobra.Command, o output, c *control.Client, q control.EventsQuery, limit count, pdus bool) error {
 	if q.Follow {
 		// A follower waits for a daemon that restarts; one that is not there to begin with is an error.
 		if err := c.Ready(cmd.Context()); errors.Is(err, control.ErrNoDaemon) {
 			return err
 		}
 	}
-	seen := 0
+	seen := count(0)
 	for e, err := range c.Events(cmd.Context(), q) {
 		if q.Follow && interrupted(cmd.Context(), err) {
 			return nil

@@ -30,7 +30,7 @@ func exceptionsListCommand() *cobra.Command {
 		r     reach
 		f     format
 		q     control.ExceptionQuery
-		limit int
+		limit count
 	)
 	cmd := &cobra.Command{
 		Use:     "list",

@@ -25,7 +25,7 @@ func inboxListCommand() *cobra.Command {
 		r     reach
 		f     format
 		q     control.InboxQuery
-		limit int
+		limit count
 	)
 	cmd := &cobra.Command{
 		Use:   "list",

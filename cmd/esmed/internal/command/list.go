@@ -14,13 +14,14 @@ func listCommand() *cobra.Command {
 		f            format
 		q            control.MessageQuery
 		since, until timeFlag
-		limit        int
+		limit        count
 	)
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List messages, newest first",
 		Long: `Lists messages, newest first. The states are QUEUED, SUBMITTING, IN_DOUBT, SUBMITTED, SCHEDULED, ENROUTE,
-ACCEPTED, UNKNOWN, UNREPORTED and, final, DELIVERED, EXPIRED, DELETED, UNDELIVERABLE, REJECTED, SKIPPED, FAILED.`,
+ACCEPTED, UNKNOWN, UNREPORTED and, final, DELIVERED, EXPIRED, DELETED, UNDELIVERABLE, REJECTED, SKIPPED, FAILED.
+A ! beside a state says that an exception is open.`,
 		Example: `  esmed list --state IN_DOUBT,UNREPORTED
   esmed list --to +393331234567 --since 2d
   esmed list --smsc alpha --since 2026-11-30T10:00:00Z --until 2026-11-30T11:00:00Z -o ndjson --limit 0`,
@@ -44,7 +45,7 @@ ACCEPTED, UNKNOWN, UNREPORTED and, final, DELIVERED, EXPIRED, DELETED, UNDELIVER
 	return cmd
 }
 
-func listMessages(ctx context.Context, o output, c *control.Client, q control.MessageQuery, limit int) error {
+func listMessages(ctx context.Context, o output, c *control.Client, q control.MessageQuery, limit count) error {
 	page := func(ctx context.Context, cursor string, size int) (control.List[control.Message], error) {
 		q.Cursor, q.Limit = cursor, size
 		return c.Messages(ctx, q)

@@ -80,14 +80,14 @@ type pager[T any] func(ctx context.Context, cursor string, limit int) (control.L
 
 // printList pages through a list until limit rows (0 = all) and prints them as they come: as json in the
 // API's envelope, as ndjson one a line, as text in a table a page.
-func printList[T any](ctx context.Context, o output, limit int, page pager[T], text func([]T)) error {
+func printList[T any](ctx context.Context, o output, limit count, page pager[T], text func([]T)) error {
 	enc := json.NewEncoder(o.w)
 	enc.SetEscapeHTML(false)
 	if o.format == formatJSON {
 		o.printf(`{"items":[`)
 	}
 	rows := 0
-	next, err := eachPage(ctx, limit, page, func(items []T) error {
+	next, err := eachPage(ctx, int(limit), page, func(items []T) error {
 		if o.text() {
 			if len(items) > 0 || rows == 0 {
 				text(items)
@@ -157,9 +157,26 @@ func eachPage[T any](ctx context.Context, limit int, page pager[T], see func([]T
 }
 
 // limitFlag adds --limit.
-func limitFlag(cmd *cobra.Command, limit *int) {
-	cmd.Flags().IntVar(limit, "limit", control.DefaultLimit, "print this many rows at most; 0 prints all")
+func limitFlag(cmd *cobra.Command, limit *count) {
+	*limit = control.DefaultLimit
+	cmd.Flags().Var(limit, "limit", "print this many rows at most; 0 prints all")
 }
+
+// count is a flag of 0 or more.
+type count int
+
+func (c *count) String() string { return strconv.Itoa(int(*c)) }
+
+func (c *count) Set(s string) error {
+	n, err := strconv.ParseUint(s, 10, 31)
+	if err != nil {
+		return fmt.Errorf("want a number, 0 or more")
+	}
+	*c = count(n)
+	return nil
+}
+
+func (*count) Type() string { return "number" }
 
 // clean makes text from outside fit for a terminal and for one line: whatever is not printable is
 // written as an escape.

@@ -14,7 +14,7 @@ func statusCommand() *cobra.Command {
 		r     reach
 		f     format
 		q     control.MessageQuery
-		limit int
+		limit count
 	)
 	cmd := &cobra.Command{
 		Use:   "status [ID...]",
@@ -96,7 +96,7 @@ func statusOf(ctx context.Context, o output, c *control.Client, ids []string) er
 	return nil
 }
 
-func statusFound(ctx context.Context, o output, c *control.Client, q control.MessageQuery, limit int) error {
+func statusFound(ctx context.Context, o output, c *control.Client, q control.MessageQuery, limit count) error {
 	if q.To == "" {
 		l, err := c.Messages(ctx, q)
 		if err != nil {

@@ -28,7 +28,7 @@ const EnvPrefix = "ESMED_"
 var cliVariables = map[string]bool{"ESMED_SOCKET": true}
 
 // Load reads the file at path, then environ ("KEY=value", as os.Environ gives it), then flags (keyed by
-// the key's path: "api.socket"), reads the passwords, and validates. path "" reads no file. The
+// the key's path: "api.socket"), validates, and reads the passwords. path "" reads no file. The
 // error joins every *Problem; only a file that cannot be read or parsed stops it early.
 func Load(path string, environ []string, flags map[string]string) (*Config, error) {
 	c, ps, err := read(path, environ, flags)
@@ -36,6 +36,7 @@ func Load(path string, environ []string, flags map[string]string) (*Config, erro
 		return nil, err
 	}
 	c.validate(ps)
+	c.checkFiles(ps)
 	c.readSecrets(ps, filepath.Dir(path), lookup(environ, "CREDENTIALS_DIRECTORY"))
 	if err := ps.err(); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"esmed/cmd/esmed/internal/config"
 	"esmed/receipt"
 
+	"github.com/knadh/koanf/parsers/yaml"
 	"github.com/stretchr/testify/require"
 )
 
@@ -59,6 +61,33 @@ func TestExample_loadsAndEqualsTheDefaults(t *testing.T) {
 	want.SMSCs = []config.SMSC{alpha}
 	require.Equal(t, mustJSON(t, want), mustJSON(t, *got))
 	require.Equal(t, "s3cret", string(got.SMSCs[0].Password))
+}
+
+func TestExample_hasEveryKey(t *testing.T) {
+	example, err := yaml.Parser().Unmarshal([]byte(config.Example()))
+	require.NoError(t, err)
+	requireKeys(t, "", example, reflect.TypeFor[config.Config]())
+}
+
+// requireKeys looks for each field of t in v. Lists of sections that are empty in the example are
+// explained there in a comment.
+func requireKeys(t *testing.T, path string, v any, typ reflect.Type) {
+	t.Helper()
+	if list, ok := v.([]any); ok && typ.Kind() == reflect.Slice && len(list) > 0 {
+		v, typ = list[0], typ.Elem()
+	}
+	section, ok := v.(map[string]any)
+	if !ok || typ.Kind() != reflect.Struct {
+		return
+	}
+	for f := range typ.Fields() {
+		key := f.Tag.Get("koanf")
+		if key == "password" { // password_file stands in its place
+			continue
+		}
+		require.Contains(t, section, key, "%s in the example", path)
+		requireKeys(t, path+"."+key, section[key], f.Type)
+	}
 }
 
 // mustJSON compares without telling nil from empty, which the configuration does not either.
@@ -172,7 +201,9 @@ func TestLoad_refuses(t *testing.T) {
 		{"a tag of the specification as echoed reference", minimal + "    client_ref_tlv: 0x001E\n", "smscs[0].client_ref_tlv: must be a vendor's tag, 0x1400 or more, or 0 for none (got 0x001E)"},
 		{"a default SMSC that is not there", "default_smsc: gamma\n" + minimal, `default_smsc: no SMSC is named "gamma" (there are: alpha)`},
 		{"TCP without tokens", "api: {listen: 127.0.0.1:8080}\n" + minimal, "api.tokens_file: is required when api.listen is set"},
-		{"an inbox forgotten before its window ends", "store: {retention: {inbox: 3d}}\n" + minimal, "store.retention.inbox: must be longer than the window of alpha (73h0m0s)"},
+		{"a retention that nothing would be dropped by yet", "store: {retention: {inbox: 3d}}\n" + minimal, "store.retention: not in this version: leave it at its default"},
+		{"a certificate that is not there", minimal + "    tls: {enabled: true, ca_file: /nonexistent/ca.pem}\n", "smscs[0].tls.ca_file: open /nonexistent/ca.pem: no such file or directory"},
+		{"tokens that are not there", "api: {listen: 127.0.0.1:8080, tokens_file: /nonexistent/tokens}\n" + minimal, "api.tokens_file: open /nonexistent/tokens: no such file or directory"},
 		{"both passwords", minimal + "    password_file: /x\n", "smscs[0].password: give password or password_file, not both"},
 		{"a zone that is none", minimal + "    rules: {timezone: Mars/Base}\n", `smscs[0].rules.timezone: must be a name of the time zone database, as Europe/Rome (got "Mars/Base")`},
 		{"the zone of this machine", minimal + "    rules: {timezone: Local}\n", `smscs[0].rules.timezone: must be a zone's name, as Europe/Rome or UTC (got "Local")`},

@@ -25,7 +25,6 @@ func (c *Config) validate(ps *problems) {
 	ps.check(c.ShutdownTimeout > 0, "shutdown_timeout", "must be more than 0")
 	c.API.validate(ps)
 	c.Alerts.validate(ps)
-	c.validateRetention(ps)
 
 	ps.check(len(c.SMSCs) > 0, "smscs", "at least one is needed")
 	seen := make(map[string]int)
@@ -60,21 +59,6 @@ func (a Alerts) validate(ps *problems) {
 	ps.check(a.CoverageMin >= 0, "alerts.coverage_min", "must not be negative")
 	ps.check(a.InboxOlderThan > 0, "alerts.inbox_older_than", "must be more than 0")
 	ps.check(a.OverdueAbove >= 0, "alerts.overdue_above", "must not be negative")
-}
-
-// validateRetention keeps what may still be needed: a message and a receipt without owner must outlive
-// every window, and nothing outlives the log that it is derived from.
-func (c *Config) validateRetention(ps *problems) {
-	r := c.Store.Retention
-	for i := range c.SMSCs {
-		window := c.SMSCs[i].DeliveryWindow + c.SMSCs[i].ReceiptGrace
-		ps.check(r.Messages > window, "store.retention.messages", "must be longer than the window of %s (%s)", c.SMSCs[i].Name, window)
-		ps.check(r.Inbox > window, "store.retention.inbox", "must be longer than the window of %s (%s)", c.SMSCs[i].Name, window)
-	}
-	ps.check(r.Messages <= r.Log, "store.retention.messages", "must not be longer than store.retention.log")
-	ps.check(r.Inbox <= r.Log, "store.retention.inbox", "must not be longer than store.retention.log")
-	ps.check(r.Exceptions > 0 && r.Exceptions <= r.Log, "store.retention.exceptions", "must be more than 0 and not longer than store.retention.log")
-	ps.check(r.Texts >= 0 && r.Texts <= r.Log, "store.retention.texts", "must not be longer than store.retention.log")
 }
 
 func (p *problems) oneOf(path, got string, allowed ...string) {

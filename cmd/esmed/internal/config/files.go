@@ -22,6 +22,33 @@ func (Secret) GoString() string { return hidden }
 // MarshalText hides the secret from JSON and YAML.
 func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
+// checkFiles looks whether the files that will be read can be.
+func (c *Config) checkFiles(ps *problems) {
+	if c.API.Listen != "" {
+		ps.readable("api.tokens_file", c.API.TokensFile)
+	}
+	for i := range c.SMSCs {
+		if tls, path := c.SMSCs[i].TLS, fmt.Sprintf("smscs[%d].tls", i); tls.Enabled {
+			ps.readable(path+".ca_file", tls.CAFile)
+			ps.readable(path+".cert_file", tls.CertFile)
+			ps.readable(path+".key_file", tls.KeyFile)
+		}
+	}
+}
+
+// readable adds a problem when a file cannot be opened; file "" is none.
+func (p *problems) readable(path, file string) {
+	if file == "" {
+		return
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		p.check(false, path, "%s", err)
+		return
+	}
+	_ = f.Close()
+}
+
 // readSecrets puts each password_file's content into Password.
 func (c *Config) readSecrets(ps *problems, configDir, credentialsDir string) {
 	for i := range c.SMSCs {
