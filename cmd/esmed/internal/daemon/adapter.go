@@ -174,8 +174,10 @@ func (b *backend) Changed() <-chan struct{} { return b.store.Changed() }
 func (b *backend) Inbox(ctx context.Context, smsc string, after statemachine.InboxKey, limit int) ([]control.InboxEntry, statemachine.InboxKey, error) {
 	rows, next, err := b.store.Inbox(ctx, smsc, string(after), limit)
 	entries := make([]control.InboxEntry, len(rows))
+	now := time.Now()
 	for i, r := range rows {
 		entries[i] = control.InboxEntry{Row: r}
+		entries[i].Attempts, entries[i].NextTryAt = looked(r.ReceivedAt, now)
 	}
 	return entries, statemachine.InboxKey(next), apiError(err)
 }

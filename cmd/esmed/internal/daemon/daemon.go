@@ -146,6 +146,7 @@ func (d *daemon) serve(ctx context.Context) error {
 		return errors.Join(&ConfigError{err}, g.Wait())
 	}
 	sessions := run(g, base, func(ctx context.Context) error { return d.fleet.run(ctx, plan) })
+	inbox := run(g, base, (&looks{store: d.store, smscs: d.fleet.names, log: d.log}).run)
 	dog := run(g, base, func(ctx context.Context) error { return watchdog(ctx, d.log, d.ready) })
 	d.tellReady()
 	d.attend(ctx, failed)
@@ -154,6 +155,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	d.log.Info("stopping", zap.Duration("shutdown_timeout", d.cfg.ShutdownTimeout))
 	d.api.RefuseSubmits(d.cfg.ShutdownTimeout)
 	immediate := d.drain(sessions, failed)
+	inbox.stop()
 	api.stop()
 	dog.stop()
 	log.stop()

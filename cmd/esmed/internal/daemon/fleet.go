@@ -135,6 +135,15 @@ func (f *fleet) members() []*member {
 	return all
 }
 
+// names are the names of those that run.
+func (f *fleet) names() []string {
+	var names []string
+	for _, m := range f.members() {
+		names = append(names, m.cfg.Name)
+	}
+	return names
+}
+
 // binds are the sessions as they are now (control.Backend.Binds).
 func (f *fleet) binds() []control.Bind {
 	now := time.Now()
