@@ -61,19 +61,7 @@ func (a *applier) run(next func(seq uint64) ([]statemachine.Record, error), each
 		if b, err = a.begin(newStateTx(tx, nil)); err != nil {
 			return err
 		}
-		records, err := next(b.cursor + 1)
-		for ; err == nil && len(records) > 0; records, err = next(b.cursor + 1) {
-			for _, rec := range records {
-				decisions, err := b.apply(a.fold, rec)
-				if err != nil {
-					return stateDamaged(rec.Seq, err)
-				}
-				if each != nil {
-					all = append(all, applied{rec, decisions})
-				}
-			}
-		}
-		if err != nil {
+		if all, err = a.foldAll(b, next, each != nil); err != nil {
 			return err
 		}
 		if err := b.flush(b.tx); err != nil {
@@ -93,6 +81,23 @@ func (a *applier) run(next func(seq uint64) ([]statemachine.Record, error), each
 		each(x)
 	}
 	return nil
+}
+
+// foldAll folds what next gives; keep says to return it with its decisions.
+func (a *applier) foldAll(b *batch, next func(seq uint64) ([]statemachine.Record, error), keep bool) (all []applied, err error) {
+	records, err := next(b.cursor + 1)
+	for ; err == nil && len(records) > 0; records, err = next(b.cursor + 1) {
+		for _, rec := range records {
+			decisions, err := b.apply(a.fold, rec)
+			if err != nil {
+				return nil, stateDamaged(rec.Seq, err)
+			}
+			if keep {
+				all = append(all, applied{rec, decisions})
+			}
+		}
+	}
+	return all, err
 }
 
 func (a *applier) begin(tx *stateTx) (b *batch, err error) {

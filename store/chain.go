@@ -17,6 +17,15 @@ func hashRecord(seq uint64, encoded []byte) hash {
 	return sha256.Sum256(append(b, encoded...))
 }
 
+// Head is the end of the hash chain. Kept elsewhere, it proves that nothing up to Seq was changed since.
+type Head struct {
+	Seq  uint64   // the last record that it covers; 0 = none
+	Hash [32]byte // of the last commit
+}
+
+// Head is the end of the hash chain as it is durable now.
+func (s *Store) Head() Head { return *s.head.Load() }
+
 // chain makes the hash of a commit: of the hash of the commit before and the hashes of its records, in
 // order. The first commit of a log follows the zero hash.
 type chain struct {

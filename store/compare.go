@@ -260,7 +260,7 @@ func (c *comparison) rows(id tableID, stored, anew side) error {
 
 // differ says what is wrong with a row of tx, unless it rests on a text that is gone.
 func (c *comparison) differ(id tableID, what string, r *row, tx *stateTx) error {
-	seqs := c.causes(id, *r, tx)
+	seqs := causes(id, *r, tx)
 	if c.v.result.TakenStored > 0 {
 		if id.table == tableSizes {
 			return nil // counts such rows too
@@ -277,69 +277,4 @@ func (c *comparison) differ(id tableID, what string, r *row, tx *stateTx) error 
 	}
 	// The key is not told: it may be a number.
 	return &DamagedError{File: stateFile, Seq: seq, Err: fmt.Errorf("a row of %s %s", tableNames[id.table], what)}
-}
-
-// causes are the records that a row follows from, as far as it tells; the most telling one first.
-func (c *comparison) causes(id tableID, r row, tx *stateTx) []uint64 {
-	switch id.table {
-	case tableDecisions:
-		if d, err := decodeDecision(r.key, r.value); err == nil {
-			return []uint64{d.Pos.Seq, d.Record}
-		}
-	case tableMessages:
-		return c.causesOfMessage(statemachine.ID(r.key), tx)
-	case tableIDs, tableUnanswered:
-		if refs, err := readRefs(r.value); err == nil && len(refs) > 0 {
-			return c.causesOfMessage(refs[0].Message, tx)
-		}
-	case tableQueue, tableDelayed:
-		return c.causesOfMessage(statemachine.ID(r.value), tx)
-	case tableDests:
-		if i := bytes.IndexByte(r.key, 0); i >= 0 {
-			return c.causesOfMessage(statemachine.ID(r.key[i+1:]), tx)
-		}
-	case tableRefs, tableInbound:
-		if len(r.value) >= 8 {
-			return []uint64{binary.BigEndian.Uint64(r.value)}
-		}
-	case tableInboundByAge:
-		if len(r.key) == 16 {
-			return []uint64{binary.BigEndian.Uint64(r.key[8:])}
-		}
-	case tableInbox:
-		if held, err := decodeRow(r.value); err == nil {
-			return held.Receptions
-		}
-	case tableInboxByAge:
-		if held, err := decodeRow(tx.get(tableID{table: tableInbox}, bounded(slices.Clone(r.value)))); err == nil {
-			return held.Receptions
-		}
-	case tableExceptions, tableOpen:
-		if len(r.key) >= 8 {
-			return []uint64{binary.BigEndian.Uint64(r.key)}
-		}
-	case tableOpenByGroup:
-		if len(r.value) >= 8 {
-			return []uint64{binary.BigEndian.Uint64(r.value)}
-		}
-	}
-	return nil
-}
-
-// causesOfMessage are the records of a message, newest decision first.
-func (c *comparison) causesOfMessage(id statemachine.ID, tx *stateTx) []uint64 {
-	m, err := messageIn(tx, id)
-	if err != nil || m == nil {
-		return nil
-	}
-	var seqs []uint64
-	for pos := m.LastDecision; pos != (statemachine.DecisionPos{}); {
-		d, err := decisionAt(tx, pos)
-		if err != nil {
-			break
-		}
-		seqs = append(seqs, pos.Seq, d.Record)
-		pos = d.Previous
-	}
-	return append(seqs, recordsOf(m)...)
 }

@@ -1,2 +1,102 @@
-// Package store keeps the log and, through one applier, all that follows from it.
+// Package store keeps the log of records, which is the truth, and through one applier all that follows
+// from it: messages, decisions, indexes, inbox, exceptions, queue and counters. It knows statemachine's
+// facts and effects and speaks no SMPP: Config lends it a PDU decoder.
+//
+// # A caller's duties, in order
+//
+//  1. Open (the daemon), or OpenReadOnly while no daemon runs. ErrLocked, ErrNewerFormat, ErrNoStore and
+//     *DamagedError say why not; then nothing was touched.
+//  2. Start Run, and keep it running: nothing is durable, and no query is answered, without it. When Run
+//     returns an error the process ends: what it was about to answer stays unanswered.
+//  3. SetRules, before the first fact whose text they find or whose fate they decide.
+//  4. Append, Post, Accept, AcceptPost from any goroutine. A fact belongs to the store once it is handed
+//     over. What they answer is durable (fsynced), and whoever got the answer finds it by every query.
+//     ErrDiskFull: nothing was kept, the store goes on, try again later.
+//  5. End Run's context; what was taken is made durable, answered and applied. Then Close.
+//
+// A small example:
+//
+//	s, err := store.Open(store.Config{Dir: dir, Decode: decode, TextSpans: spans})
+//	…
+//	g.Go(func() error { return s.Run(ctx) })
+//	_, err = s.SetRules(ctx, rules)
+//	a, err := s.Accept(ctx, &statemachine.MessageAccepted{Message: id, …})
+//	m, err := s.Message(ctx, a.Message)
+//
+// # How a record goes
+//
+//	Post ─▶ intake ─▶ writer: ref unique? · seq, at · encode · seal texts · hash ─▶ segment, fsync ─▶ done
+//	                                                                                   │
+//	                    query ◀── state.db, fsync ◀── applier: fold in batches ◀── feed ┘
+//
+// The writer commits what came while the last commit was under way. The applier takes up to 16384
+// records at a time, fewer as soon as a query waits for one of them; a query waits until the applier has
+// passed the end that the log had when it came. Accepts wait while the applier is 65536 records behind;
+// receptions never do. Lists, feed and Verify use many short transactions.
+//
+// # data_dir
+//
+//	log/00000000000000000001.log   segments, named by their first seq
+//	log/dropped                    there when segments before the first were dropped on purpose
+//	keys/20261130T120000Z.key      keys of the texts, named by when they were made: 32 octets, 8 of their SHA-256
+//	state.db                       the projection; without it Run makes it anew from the log
+//	*.tmp                          what was being made when a process ended; never read
+//
+// The directory itself is the lock (flock): exclusive for Open, shared for OpenReadOnly.
+//
+// # A segment
+//
+// A bbolt file. Numbers are 8 octets, big-endian; record.proto draws a record.
+//
+//	head      format            version of this layout
+//	          first             seq of its first record
+//	          previous          first seq of the segment before, 0 in the first
+//	          chain             hash of the last commit before it; zeros in the first
+//	          rules             rules in force at its beginning: seq, record; empty = none
+//	          rules_now         the newest rules: seq, record; empty = none
+//	          previous_sha256   of the file before, put once it is computed
+//	records   seq               record, its texts sealed
+//
+// The last record of each commit ends with the commit's hash: SHA-256 of the hash of the commit before and
+// the hashes of its records, so that a record is proven by the hashes beside it and shows nothing of
+// them. Seqs have no gap; at never decreases. Texts are sealed with AES-256 in counter mode: their length
+// is the same, and hashes hold without the key. Where a key was destroyed texts read as zeros.
+//
+// # state.db
+//
+// A bbolt file; state.proto draws the values. "+" joins; str is a string behind its length; seq and times
+// are 8 octets, big-endian (times in nanoseconds, so that they sort); an id or ref over 512 octets is
+// cut and ends in the SHA-256 of all of it. Buckets that come in partitions hold one bucket for each,
+// named by its number (4 octets).
+//
+//	meta            format, partition_messages, cursor (seq), at, rules (seq of those in force)
+//	partitions      "p" + first message id    number, counts by state, first and last accepted_at
+//	messages/N      message id                Message                        partition of the id
+//	ids/N           str account + key         list of attempts given that id                  "
+//	refs/N          "r" or "k" + str ref + owner    seq + message id                          "
+//	dests/N         digits + 0 + message id                                                   "
+//	decisions/N     seq + count (4)           Decision                       N = seq / 2^18
+//	queue           str smsc + (3 - priority) + seq + part (4)               message id
+//	delayed         str smsc + time + (3 - priority) + seq + part (4)        message id
+//	unanswered      str account + dest        list of attempts
+//	inbox           row key                   InboxRow
+//	inbox_by_key    str account + key         list of row keys
+//	inbox_by_dest   str account + dest        list of row keys that wait for it
+//	inbox_by_age    str smsc + received_at + row key    row key
+//	inbound         str account + fingerprint seq + time, for ten minutes
+//	inbound_by_age  time + seq                key in inbound
+//	exceptions      seq + count (4)           Exception, by its id
+//	open            seq + count (4)           those that are open
+//	open_by_group   str kind + group          key of the open one
+//	tallies         hour (seconds) + smsc     Tally
+//	sizes           "m", "q" + smsc, "i" + smsc, "x" + kind     how many messages, parts queued, rows, open exceptions
+//
+// A partition is a range of message ids: the last one, once it is full, is followed by one that begins
+// with the next id behind all of its own. Which partition a message, its indexes and its refs belong to
+// follows from its id; look-ups by anything else probe from the newest on. One whose time has come is
+// dropped as a bucket. Nothing is read in whole at start: the partitions' heads, one for every 50,000
+// messages, are the only thing whose number grows.
+//
+// All of state.db follows from the log by statemachine.Fold, in whichever batches: Verify folds again and
+// compares octet for octet.
 package store

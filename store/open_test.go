@@ -188,6 +188,22 @@ func TestOpen_unfinished(t *testing.T) {
 	s.check()
 }
 
+func TestOpen_begunAndKilled(t *testing.T) {
+	for _, made := range [][]string{{keysDir}, {keysDir, logDir}} {
+		cfg := testConfig(t.TempDir())
+		for _, name := range made {
+			require.NoError(t, os.Mkdir(filepath.Join(cfg.Dir, name), 0o700))
+		}
+		if len(made) == 2 {
+			clean(t, cfg)
+		}
+		s := start(t, cfg)
+		s.append(message("M1", "", "a"))
+		require.Equal(t, s.end.Load(), s.Head().Seq)
+		s.check()
+	}
+}
+
 func TestOpen_stateMissing(t *testing.T) {
 	cfg := filledDir(t)
 	r, err := OpenReadOnly(cfg)

@@ -39,32 +39,17 @@ func (s *Store) NextQueued(ctx context.Context, smsc string, now time.Time, cur 
 	}
 	r := queueReader{smsc: smsc, prefix: appendKeyPart(nil, smsc), skip: skip, limit: limit, cursor: cur}
 	err = s.view(func(tx *stateTx) error {
-		if err := r.delayed(tx, now); err != nil {
-			return err
-		}
-		if err := r.queue(tx); err != nil {
-			return err
-		}
-		for _, e := range r.chosen() {
-			m, err := messageIn(tx, e.Message)
-			if err != nil {
-				return err
-			}
-			if m != nil {
-				parts = append(parts, Queued{Entry: e, Message: m})
-			}
-		}
-		return nil
+		parts, err = r.read(tx, now)
+		return err
 	})
 	for i := range parts {
-		if err != nil {
-			break
-		}
-		if i > 0 && parts[i-1].Message.ID == parts[i].Message.ID {
+		switch {
+		case err != nil:
+		case i > 0 && parts[i-1].Message.ID == parts[i].Message.ID:
 			parts[i].Accepted = parts[i-1].Accepted
-			continue
+		default:
+			parts[i].Accepted, err = s.acceptedAt(parts[i].Message.AcceptedSeq)
 		}
-		parts[i].Accepted, err = s.acceptedAt(parts[i].Message.AcceptedSeq)
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -94,6 +79,26 @@ type seenEntry struct {
 	seq     uint64
 	part    int
 	skipped bool
+}
+
+// read chooses the parts and reads their messages.
+func (r *queueReader) read(tx *stateTx, now time.Time) (parts []Queued, err error) {
+	if err := r.delayed(tx, now); err != nil {
+		return nil, err
+	}
+	if err := r.queue(tx); err != nil {
+		return nil, err
+	}
+	for _, e := range r.chosen() {
+		m, err := messageIn(tx, e.Message)
+		if err != nil {
+			return nil, err
+		}
+		if m != nil {
+			parts = append(parts, Queued{Entry: e, Message: m})
+		}
+	}
+	return parts, nil
 }
 
 func (r *queueReader) skips(e statemachine.QueueEntry) bool { return r.skip != nil && r.skip(e) }

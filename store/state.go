@@ -23,12 +23,16 @@ func openState(dir string, write bool) (*bbolt.DB, error) {
 	}
 	err = guard(stateFile, func() error {
 		return db.View(func(tx *bbolt.Tx) error {
-			version, ok := seqOf(newStateTx(tx, nil).get(tableID{table: tableMeta}, metaFormat))
+			state := newStateTx(tx, nil)
+			version, ok := seqOf(state.get(tableID{table: tableMeta}, metaFormat))
 			switch {
 			case !ok:
 				return &DamagedError{File: stateFile, Err: errors.New("not esmed's")}
 			case version > formatVersion:
 				return ErrNewerFormat
+			}
+			if m, err := readStateMeta(state); err != nil || m.partition == 0 {
+				return &DamagedError{File: stateFile, Err: errors.New("its meta table is not whole")}
 			}
 			return nil
 		})

@@ -32,6 +32,7 @@ type Store struct {
 	rulesMu sync.Mutex // one SetRules at a time
 	applyMu sync.Mutex // held while a batch is applied; whoever else holds it sees the state stand still
 
+	head    atomic.Pointer[Head]
 	end     atomic.Uint64 // seq of the last durable record
 	applied atomic.Uint64 // seq of the last record in state.db
 	wanted  atomic.Uint64 // up to where a query waits
@@ -81,33 +82,17 @@ func open(cfg Config, write bool) (s *Store, err error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.end.Store(s.log.last())
+	s.head.Store(&Head{s.log.last(), s.log.head})
 	return s, s.begin(write)
 }
 
 // openFiles opens what is there and checks that it fits together before it makes what is missing.
 func (s *Store) openFiles(write bool) error {
-	have := func(name string) bool {
-		ok, err := exists(filepath.Join(s.cfg.Dir, name))
-		return ok || err != nil
-	}
-	hasLog, hasKeys, hasState := have(logDir), have(keysDir), have(stateFile)
 	s.keys = newKeyring(filepath.Join(s.cfg.Dir, keysDir))
-	switch {
-	case !hasLog && hasState:
-		return &DamagedError{File: logDir, Err: errors.New("the log is missing, state.db is there")}
-	case !hasLog && !write:
-		return ErrNoStore
-	case !hasLog:
-		if err := makeDir(filepath.Join(s.cfg.Dir, keysDir)); err != nil {
-			return err
-		}
-		if err := makeDir(filepath.Join(s.cfg.Dir, logDir)); err != nil {
-			return err
-		}
-	case !hasKeys:
-		return &DamagedError{File: keysDir, Err: errors.New("the keys of the texts are missing")}
+	hasState, err := s.checkDir(write)
+	if err != nil {
+		return err
 	}
-	var err error
 	if hasState {
 		if s.state, err = openState(s.cfg.Dir, write); err != nil {
 			return err
@@ -127,6 +112,35 @@ func (s *Store) openFiles(write bool) error {
 		}
 	}
 	return err
+}
+
+// checkDir looks at what data_dir has. It makes the directories of a new store.
+func (s *Store) checkDir(write bool) (hasState bool, err error) {
+	have := make(map[string]bool)
+	for _, name := range []string{logDir, keysDir, stateFile} {
+		if have[name], err = exists(filepath.Join(s.cfg.Dir, name)); err != nil {
+			return false, err
+		}
+	}
+	switch {
+	case !have[logDir] && have[stateFile]:
+		return false, &DamagedError{File: logDir, Err: errors.New("the log is missing, state.db is there")}
+	case !have[logDir] && !write:
+		return false, ErrNoStore
+	case !have[logDir]:
+		return false, s.makeDirs()
+	case !have[keysDir]:
+		return false, &DamagedError{File: keysDir, Err: errors.New("the keys of the texts are missing")}
+	}
+	return have[stateFile], nil
+}
+
+// makeDirs makes the log's last: where it is, the keys' is.
+func (s *Store) makeDirs() error {
+	if err := makeDir(filepath.Join(s.cfg.Dir, keysDir)); err != nil {
+		return err
+	}
+	return makeDir(filepath.Join(s.cfg.Dir, logDir))
 }
 
 // checkCursor refuses a state.db that has seen more than the log holds.

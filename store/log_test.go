@@ -1,0 +1,167 @@
+package store
+
+import (
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"esmed/receipt"
+	"esmed/statemachine"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// openTestLog is a log of three records a segment.
+func openTestLog(t *testing.T, dir string, write bool) *segmentLog {
+	l, err := openLog(dir, write, 3)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, l.close()) })
+	return l
+}
+
+// cutoffs are values of records without text.
+func cutoffs(t *testing.T, first uint64, n int) (values [][]byte) {
+	var e encoder
+	for i := range n {
+		rec := statemachine.Record{Seq: first + uint64(i), At: began, Fact: &statemachine.Cutoff{Message: "M", Part: i}}
+		b, err := e.appendRecord(nil, rec, nil, nil)
+		require.NoError(t, err)
+		values = append(values, b)
+	}
+	return values
+}
+
+func seqsFrom(t *testing.T, l *segmentLog, seq uint64, limit int) (seqs []uint64) {
+	require.NoError(t, l.readFrom(seq, func(seq uint64, _ []byte) (bool, error) {
+		seqs = append(seqs, seq)
+		return len(seqs) != limit, nil
+	}))
+	return seqs
+}
+
+func TestSegmentLog(outer *testing.T) {
+	t, dir := outer, outer.TempDir()
+	require.NoError(t, makeDir(filepath.Join(dir, logDir)))
+	l := openTestLog(t, dir, true)
+	require.Empty(t, seqsFrom(t, l, 1, 0))
+	for _, n := range []int{2, 2, 1, 4, 1} { // rolls behind 4 and 9
+		require.NoError(t, l.append(cutoffs(t, l.last()+1, n), nil))
+	}
+	t.Run("reads across segments", func(t *testing.T) {
+		require.Equal(t, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, seqsFrom(t, l, 0, 0))
+		require.Equal(t, []uint64{4, 5, 6}, seqsFrom(t, l, 4, 3))
+		require.Equal(t, []uint64{10}, seqsFrom(t, l, 10, 0))
+		require.Empty(t, seqsFrom(t, l, 11, 0))
+		require.Equal(t, segmentName(5), l.fileOf(9))
+	})
+	t.Run("goes on where it ended", func(t *testing.T) {
+		head := l.head
+		require.NoError(t, l.close())
+		l = openTestLog(outer, dir, true)
+		require.Equal(t, head, l.head)
+		require.EqualValues(t, 10, l.last())
+		require.NoError(t, l.append(cutoffs(t, 11, 1), nil))
+	})
+	t.Run("hashes closed segments", func(t *testing.T) {
+		done := make(chan struct{})
+		close(done)
+		require.NoError(t, l.hashSegments(done))
+		require.True(t, l.active().summed)
+		require.False(t, l.from(5)[0].summed, "closed for good before it could be")
+	})
+	t.Run("drops whole segments", func(t *testing.T) {
+		require.NoError(t, l.dropBefore(4))
+		require.Len(t, l.from(0), 3)
+		require.NoError(t, l.dropBefore(7))
+		require.Equal(t, []uint64{5, 6, 7, 8, 9, 10, 11}, seqsFrom(t, l, 1, 0))
+		require.NoError(t, l.dropBefore(1000))
+		require.Equal(t, []uint64{10, 11}, seqsFrom(t, l, 1, 0), "never the one that is appended to")
+		require.NoError(t, l.close())
+		l = openTestLog(outer, dir, false)
+		require.EqualValues(t, 11, l.last())
+	})
+}
+
+// TestRecord_golden holds the octets of every type, for ever.
+func TestRecord_golden(t *testing.T) {
+	at := time.Date(2026, 11, 30, 12, 4, 0, 5000, time.UTC)
+	rules := rulesOf("1")
+	accepted := message("01JDXW5Q0C8Z4Y3K7M2N9P6R5T", "order-42", "Your code is 4711")
+	accepted.IdempotencyKey, accepted.Source, accepted.Priority = "k1", receipt.Address{Addr: "ACME", TON: 5}, 3
+	accepted.TLVs = []receipt.TLV{{Tag: 0x1401, Value: []byte{1}}}
+	facts := append([]statemachine.Fact{&rules, accepted}, life("01JDXW5Q0C8Z4Y3K7M2N9P6R5T", "5A3C99F1", "Your code is 4711")[1:]...)
+	facts = append(facts,
+		&statemachine.SubmitResp{Message: "M", Part: 2, Attempt: 3, CommandStatus: 0x58, Temporary: true, RetryAt: at},
+		&statemachine.AttemptInDoubt{Message: "M", Part: 1, Attempt: 1, SMSC: "alpha", Session: "alpha/1", Cause: "cut", NotWritten: true},
+		&statemachine.QueueExpired{Message: "M"},
+		&statemachine.Cutoff{Message: "M", Part: 1},
+		&statemachine.QueryResp{Message: "M", Part: 1, Attempt: 1, SMSC: "alpha", Account: "alpha", Session: "alpha/1", PDU: []byte{1}, CommandStatus: 0x67, MessageID: "5A", MessageState: 2, FinalDateRaw: "2611301204", ErrorCode: 1},
+		&statemachine.Retry{Row: "row"},
+		&statemachine.SessionEvent{SMSC: "alpha", Session: "alpha/1", Event: "refused", CommandStatus: 0x0E, Detail: "x", PDU: []byte{2}},
+		&statemachine.Other{Name: "webhook", Raw: []byte{3}},
+	)
+	key, err := newSealKey(1_796_040_240, make([]byte, secretSize))
+	require.NoError(t, err)
+	var e encoder
+	var lines []string
+	var chained = newChain(hash{})
+	for i, fact := range facts {
+		rec := statemachine.Record{Seq: uint64(i + 1), At: at, Fact: fact}
+		var spans []Span
+		if pdu := sealedPDU(fact); pdu != nil {
+			spans = textSpans(pdu, nil)
+		}
+		var sealed *sealKey
+		if hasText(fact, spans) {
+			sealed = key
+		}
+		b, err := e.appendRecord(nil, rec, spans, sealed)
+		require.NoError(t, err)
+		chained.add(hashRecord(rec.Seq, b))
+		lines = append(lines, fmt.Sprintf("%s %x", fact.Type(), b))
+	}
+	lines = append(lines, fmt.Sprintf("commit %x", chained.end()), "")
+	path := filepath.Join("testdata", "records.golden")
+	if *update {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o644))
+	}
+	golden, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(golden), strings.Join(lines, "\n"))
+	for i, line := range strings.Split(string(golden), "\n")[:len(facts)] {
+		b, err := hex.DecodeString(strings.Fields(line)[1])
+		require.NoError(t, err)
+		got, err := decodeRecord(uint64(i+1), b)
+		require.NoError(t, err)
+		got.unseal(key)
+		require.Equal(t, facts[i].Type(), got.Fact.Type())
+		if _, prepared := facts[i].(*statemachine.Rules); !prepared {
+			require.Equal(t, facts[i], got.Fact)
+		}
+	}
+}
+
+func TestPartitions_place(t *testing.T) {
+	var all partitions
+	add := func(id statemachine.ID) uint32 {
+		p := all.place(id, 2)
+		p.add(&statemachine.Message{ID: id, State: statemachine.Queued})
+		return p.number
+	}
+	for i, tt := range []struct {
+		id   statemachine.ID
+		want uint32
+	}{{"B", 0}, {"D", 0}, {"C", 0}, {"E", 1}, {"F", 1}, {"A", 0}, {"E2", 1}, {"G", 2}, {"H", 2}, {"I", 3}} {
+		require.Equal(t, tt.want, add(tt.id), i)
+	}
+	require.EqualValues(t, 4, all.of("0").messages)
+	require.Equal(t, []statemachine.ID{"", "E", "G", "I"}, []statemachine.ID{all[0].start, all[1].start, all[2].start, all[3].start})
+}

@@ -1,0 +1,124 @@
+package store
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"esmed/receipt"
+	"esmed/statemachine"
+)
+
+var _ statemachine.View = (*batch)(nil)
+
+// get looks at the batch's own changes first.
+func (b *batch) get(id tableID, key []byte) []byte {
+	if v, ok := b.over.get(id, key); ok {
+		return v
+	}
+	return b.tx.get(id, key)
+}
+
+// Rules implements statemachine.View, as do the methods below.
+func (b *batch) Rules() (uint64, *statemachine.Rules) { return b.rules.seq, b.rules.rules }
+
+// Message looks at the batch's own, then those of the batches before.
+func (b *batch) Message(id statemachine.ID) (*statemachine.Message, error) {
+	if m, ok := b.messages[id]; ok {
+		return m, nil
+	}
+	if m := b.cache.get(id); m != nil {
+		return m, nil
+	}
+	return readMessage(b.tx, b.parts, id)
+}
+
+// Attempts probes the partitions from the newest on.
+func (b *batch) Attempts(account string, key receipt.Key) ([]statemachine.AttemptRef, error) {
+	return attempts(b.get, b.parts, idKey(account, key))
+}
+
+func attempts(get func(tableID, []byte) []byte, parts partitions, key []byte) ([]statemachine.AttemptRef, error) {
+	var all []statemachine.AttemptRef
+	for _, p := range slices.Backward(parts) {
+		list := get(p.table(tableIDs), key)
+		if list == nil {
+			continue
+		}
+		refs, err := readRefs(list)
+		if err != nil {
+			return nil, err
+		}
+		slices.Reverse(refs)
+		all = append(all, refs...)
+	}
+	return all, nil
+}
+
+// Held reads the rows that wait for an id, in the order of their first receptions.
+func (b *batch) Held(account string, key receipt.Key) ([]*statemachine.InboxRow, error) {
+	return b.rows(b.get(tableID{table: tableInboxByKey}, idKey(account, key)))
+}
+
+// HeldFor reads the rows that wait for a destination.
+func (b *batch) HeldFor(account, dest string) ([]*statemachine.InboxRow, error) {
+	return b.rows(b.get(tableID{table: tableInboxByDest}, pairKey(account, dest)))
+}
+
+func (b *batch) rows(list []byte) ([]*statemachine.InboxRow, error) {
+	keys, err := readList(list)
+	if err != nil {
+		return nil, err
+	}
+	var rows []*statemachine.InboxRow
+	for _, key := range keys {
+		row, err := b.InboxRow(statemachine.InboxKey(key))
+		if err != nil {
+			return nil, err
+		}
+		if row != nil && len(row.Receptions) > 0 {
+			rows = append(rows, row)
+		}
+	}
+	slices.SortFunc(rows, func(x, y *statemachine.InboxRow) int { return cmp.Compare(x.Receptions[0], y.Receptions[0]) })
+	return rows, nil
+}
+
+// InboxRow reads one row.
+func (b *batch) InboxRow(key statemachine.InboxKey) (*statemachine.InboxRow, error) {
+	value := b.get(tableID{table: tableInbox}, bounded([]byte(key)))
+	if value == nil {
+		return nil, nil
+	}
+	return decodeRow(value)
+}
+
+// Unanswered reads a list.
+func (b *batch) Unanswered(account, dest string) ([]statemachine.AttemptRef, error) {
+	return readRefs(b.get(tableID{table: tableUnanswered}, pairKey(account, dest)))
+}
+
+// OpenException goes by the group to the exception.
+func (b *batch) OpenException(kind statemachine.ExceptionKind, group string) (*statemachine.Exception, error) {
+	key := b.get(tableID{table: tableOpenByGroup}, pairKey(string(kind), group))
+	if key == nil {
+		return nil, nil
+	}
+	return decodeException(b.get(tableID{table: tableExceptions}, key))
+}
+
+// Inbound reads what is remembered of a mobile-originated message.
+func (b *batch) Inbound(account string, fp receipt.Fingerprint) (uint64, time.Time, error) {
+	value := b.get(tableID{table: tableInbound}, pairKey(account, string(fp[:])))
+	switch len(value) {
+	case 0:
+		return 0, time.Time{}, nil
+	case 16:
+		return binary.BigEndian.Uint64(value), fromKeyNanos(value[8:]), nil
+	}
+	return 0, time.Time{}, errMalformed
+}
+
+// Record reads the log again.
+func (b *batch) Record(seq uint64) (statemachine.Record, error) { return b.record(seq) }
