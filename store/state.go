@@ -106,12 +106,12 @@ func (s *Store) foldTail() error {
 		if err != nil {
 			return err
 		}
-		fold := s.fold()
+		fold, applied := s.fold(), b.cursor
 		err = s.entries(b.cursor+1, func(e entry) (bool, error) {
 			_, err := b.apply(fold, e.Record)
 			return true, err
 		})
-		if err != nil {
+		if err != nil || b.cursor == applied {
 			return err
 		}
 		if err := b.flush(overlaySink{over}); err != nil {
