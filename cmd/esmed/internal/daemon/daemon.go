@@ -111,9 +111,9 @@ type layer struct {
 	done   chan struct{}
 }
 
-// run starts a layer in g. Its context is none of the group's, so that a failure elsewhere ends it in its
-// turn only.
-func run(g *errgroup.Group, base context.Context, f func(context.Context) error) *layer {
+// startLayer starts a layer in g. Its context is none of the group's, so that a failure elsewhere ends it
+// in its turn only.
+func startLayer(base context.Context, g *errgroup.Group, f func(context.Context) error) *layer {
 	ctx, cancel := context.WithCancel(base)
 	l := &layer{cancel: cancel, done: make(chan struct{})}
 	g.Go(func() error {
@@ -132,22 +132,22 @@ func (l *layer) stop() {
 func (d *daemon) serve(ctx context.Context) error {
 	base := context.WithoutCancel(ctx)
 	g, failed := errgroup.WithContext(base)
-	log := run(g, base, d.store.Run)
+	log := startLayer(base, g, d.store.Run)
 	defer log.stop()
 	if err := d.start(ctx, failed); err != nil {
 		log.stop()
 		return errors.Join(err, g.Wait())
 	}
-	api := run(g, base, d.server.Run)
+	api := startLayer(base, g, d.server.Run)
 	plan, err := d.fleet.plan(d.cfg)
 	if err != nil {
 		api.stop()
 		log.stop()
 		return errors.Join(&ConfigError{err}, g.Wait())
 	}
-	sessions := run(g, base, func(ctx context.Context) error { return d.fleet.run(ctx, plan) })
-	inbox := run(g, base, (&looks{store: d.store, smscs: d.fleet.names, log: d.log}).run)
-	dog := run(g, base, func(ctx context.Context) error { return watchdog(ctx, d.log, d.ready) })
+	sessions := startLayer(base, g, func(ctx context.Context) error { return d.fleet.run(ctx, plan) })
+	inbox := startLayer(base, g, (&looks{store: d.store, smscs: d.fleet.names, log: d.log}).run)
+	dog := startLayer(base, g, func(ctx context.Context) error { return watchdog(ctx, d.log, d.ready) })
 	d.tellReady()
 	d.attend(ctx, failed)
 

@@ -20,7 +20,7 @@ import (
 type fleet struct {
 	with     services
 	shutdown time.Duration
-	changes  chan map[string]*smsc // what is to run from now on; from the daemon's loop
+	changes  chan map[string]*smsc // room for one: what is to run from now on
 
 	mu      sync.Mutex // guards running, which run changes and others read
 	running map[string]*member
@@ -34,7 +34,7 @@ type member struct {
 }
 
 func newFleet(with services, shutdown time.Duration) *fleet {
-	return &fleet{with: with, shutdown: shutdown, changes: make(chan map[string]*smsc), running: map[string]*member{}}
+	return &fleet{with: with, shutdown: shutdown, changes: make(chan map[string]*smsc, 1), running: map[string]*member{}}
 }
 
 // plan makes what is to run under a configuration. An SMSC whose settings are those that it runs under
@@ -63,6 +63,16 @@ func sameBind(a, b *config.SMSC) bool {
 	x, y := *a, *b
 	x.Rules, y.Rules = config.Rules{}, config.Rules{}
 	return reflect.DeepEqual(x, y)
+}
+
+// change makes next what is to run, in place of a plan that was not taken up yet. It does not wait for
+// those who leave. Only the daemon's loop calls it.
+func (f *fleet) change(next map[string]*smsc) {
+	select {
+	case <-f.changes:
+	default:
+	}
+	f.changes <- next
 }
 
 // run keeps first running, and after each change what that brought, until ctx is done and all have ended.

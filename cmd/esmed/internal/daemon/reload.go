@@ -53,10 +53,7 @@ func (d *daemon) takeUp(ctx context.Context, cfg *config.Config) error {
 	taken := *d.cfg
 	taken.SMSCs, taken.DefaultSMSC = cfg.SMSCs, cfg.DefaultSMSC
 	d.cfg = &taken
-	select {
-	case d.fleet.changes <- plan:
-	case <-ctx.Done():
-	}
+	d.fleet.change(plan)
 	return nil
 }
 
