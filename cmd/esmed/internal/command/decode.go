@@ -28,59 +28,64 @@ type decoded struct {
 	pdu []byte
 }
 
-func decodeCommand() *cobra.Command {
-	var (
-		f                format
-		path, smsc, text string
-	)
-	const long = `Explains a PDU in hex, in any grouping (blanks, colons, 0x). "-" reads one PDU a line. --text explains the text of a
-receipt. Receipts are read under the rules of an SMSC of a configuration, else under the default rules.
+// decodeFlags are the flags of decode.
+type decodeFlags struct {
+	format       format
+	config, smsc string
+	text         string
+}
 
--o json and -o ndjson print for each {"line","command_id","receipt","notes","error"}. Exit status 1 when a line
-is no PDU.`
+func decodeCommand() *cobra.Command {
+	var d decodeFlags
 	cmd := &cobra.Command{
 		Use:   "decode [HEX... | - | --text TEXT]",
 		Short: "Explain a PDU or the text of a receipt",
-		Long:  long,
+		Long: `Explains a PDU in hex, in any grouping (blanks, colons, 0x). "-" reads one PDU a line. --text explains the text of a
+receipt. Receipts are read under the rules of an SMSC of a configuration, else under the default rules.
+
+-o json and -o ndjson print for each {"line","command_id","receipt","notes","error"}. Exit status 1 when a line
+is no PDU.`,
 		Example: `  esmed decode "00000010 00000015 00000000 00000001"
   esmed decode --text "id:5A3C99F1 sub:001 dlvrd:001 done date:2611301204 stat:DELIVRD err:000 text:"
   esmed decode --config /etc/esmed/esmed.yaml --smsc alpha - -o ndjson < pdus.hex`,
 		GroupID: groupTools,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			isText := cmd.Flags().Changed("text")
-			if isText == (len(args) > 0) {
-				return usage(cmd, "give a PDU in hex, or - to read them from stdin, or --text")
-			}
-			if smsc != "" && path == "" {
-				return usage(cmd, "--smsc needs --config")
-			}
-			rules := receipt.DefaultRules()
-			if path != "" {
-				var err error
-				if rules, err = config.LoadRules(path, os.Environ(), smsc); err != nil {
-					return badConfig(path, err)
-				}
-			}
-			o := f.to(cmd)
-			switch {
-			case isText:
-				return o.decoded(decodeText(text, &rules))
-			case len(args) == 1 && args[0] == "-":
-				return decodeLines(cmd.InOrStdin(), o, &rules)
-			}
-			d := decodeHex(strings.Join(args, ""), &rules)
-			d.Line = 1
-			if d.pdu == nil {
-				return usage(cmd, "this is no PDU: %s", *d.Error)
-			}
-			return o.decoded(d)
-		},
+		RunE:    d.run,
 	}
-	outputFlag(cmd, &f)
-	cmd.Flags().StringVar(&path, "config", "", "the configuration file with the rules")
-	cmd.Flags().StringVar(&smsc, "smsc", "", "whose rules; needed when several are configured and there is no default")
-	cmd.Flags().StringVar(&text, "text", "", "the text of a receipt")
+	outputFlag(cmd, &d.format)
+	cmd.Flags().StringVar(&d.config, "config", "", "the configuration file with the rules")
+	cmd.Flags().StringVar(&d.smsc, "smsc", "", "whose rules; needed when several are configured and there is no default")
+	cmd.Flags().StringVar(&d.text, "text", "", "the text of a receipt")
 	return cmd
+}
+
+func (f *decodeFlags) run(cmd *cobra.Command, args []string) error {
+	isText := cmd.Flags().Changed("text")
+	if isText == (len(args) > 0) {
+		return usage(cmd, "give a PDU in hex, or - to read them from stdin, or --text")
+	}
+	if f.smsc != "" && f.config == "" {
+		return usage(cmd, "--smsc needs --config")
+	}
+	rules := receipt.DefaultRules()
+	if f.config != "" {
+		var err error
+		if rules, err = config.LoadRules(f.config, os.Environ(), f.smsc); err != nil {
+			return badConfig(f.config, err)
+		}
+	}
+	o := f.format.to(cmd)
+	switch {
+	case isText:
+		return o.decoded(decodeText(f.text, &rules))
+	case len(args) == 1 && args[0] == "-":
+		return decodeLines(cmd.InOrStdin(), o, &rules)
+	}
+	d := decodeHex(strings.Join(args, ""), &rules)
+	d.Line = 1
+	if d.pdu == nil {
+		return usage(cmd, "this is no PDU: %s", *d.Error)
+	}
+	return o.decoded(d)
 }
 
 // maxLine bounds a line of hex: the largest PDU there is, two digits and a separator an octet.

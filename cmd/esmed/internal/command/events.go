@@ -8,14 +8,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// eventsFlags are the flags of events.
+type eventsFlags struct {
+	reach  reach
+	format format
+	query  control.EventsQuery
+	noPDU  bool
+	limit  count
+}
+
 func eventsCommand() *cobra.Command {
-	var (
-		r     reach
-		f     format
-		q     control.EventsQuery
-		noPDU bool
-		limit count
-	)
+	var e eventsFlags
 	cmd := &cobra.Command{
 		Use:   "events [ID | -f] [--after SEQ]",
 		Short: "Tell the whole history of a message, or follow all that happens",
@@ -28,36 +31,38 @@ as it grows, and over restarts of the daemon. The seq of the last record seen is
   esmed events -f --after 1841 -o ndjson
   esmed events --after 1840 --limit 1`,
 		GroupID: groupMessages,
-		RunE: func(cmd *cobra.Command, ids []string) error {
-			o := f.to(cmd)
-			logFlags := q.Follow || q.OnlyChanges || cmd.Flags().Changed("after") || cmd.Flags().Changed("limit")
-			switch {
-			case len(ids) > 1:
-				return usage(cmd, "one message at a time")
-			case len(ids) == 1 && logFlags:
-				return usage(cmd, "an ID does not go with -f, --after, --changes or --limit")
-			case len(ids) == 1:
-				return r.reader(cmd, func(c *control.Client) error { return historyOf(cmd, o, c, ids[0], !noPDU) })
-			case !logFlags:
-				return usage(cmd, "name a message, or follow the log with -f")
-			case o.format == formatJSON:
-				return usage(cmd, "a log has no end: use -o ndjson")
-			case q.Follow:
-				c := r.daemon()
-				defer c.Close()
-				return follow(cmd, o, c, q, limit, !noPDU)
-			}
-			return r.reader(cmd, func(c *control.Client) error { return follow(cmd, o, c, q, limit, !noPDU) })
-		},
+		RunE:    e.run,
 	}
-	readFlags(cmd, &r)
-	outputFlag(cmd, &f)
-	cmd.Flags().BoolVarP(&q.Follow, "follow", "f", false, "go on as the log grows")
-	cmd.Flags().StringVar(&q.After, "after", "", "begin after this record")
-	cmd.Flags().BoolVar(&q.OnlyChanges, "changes", false, "only records that moved a message")
-	cmd.Flags().Var(&limit, "limit", "end after this many records; 0 = none")
-	cmd.Flags().BoolVar(&noPDU, "no-pdu", false, "leave the PDUs' fields out")
+	readFlags(cmd, &e.reach)
+	outputFlag(cmd, &e.format)
+	cmd.Flags().BoolVarP(&e.query.Follow, "follow", "f", false, "go on as the log grows")
+	cmd.Flags().StringVar(&e.query.After, "after", "", "begin after this record")
+	cmd.Flags().BoolVar(&e.query.OnlyChanges, "changes", false, "only records that moved a message")
+	cmd.Flags().Var(&e.limit, "limit", "end after this many records; 0 = none")
+	cmd.Flags().BoolVar(&e.noPDU, "no-pdu", false, "leave the PDUs' fields out")
 	return cmd
+}
+
+func (f *eventsFlags) run(cmd *cobra.Command, ids []string) error {
+	o, changed := f.format.to(cmd), cmd.Flags().Changed
+	ofLog := f.query.Follow || f.query.OnlyChanges || changed("after") || changed("limit")
+	switch {
+	case len(ids) > 1:
+		return usage(cmd, "one message at a time")
+	case len(ids) == 1 && ofLog:
+		return usage(cmd, "an ID does not go with -f, --after, --changes or --limit")
+	case len(ids) == 1:
+		return f.reach.reader(cmd, func(c *control.Client) error { return historyOf(cmd, o, c, ids[0], !f.noPDU) })
+	case !ofLog:
+		return usage(cmd, "name a message, or follow the log with -f")
+	case o.format == formatJSON:
+		return usage(cmd, "a log has no end: use -o ndjson")
+	case f.query.Follow:
+		c := f.reach.daemon()
+		defer c.Close()
+		return f.follow(cmd, o, c)
+	}
+	return f.reach.reader(cmd, func(c *control.Client) error { return f.follow(cmd, o, c) })
 }
 
 func historyOf(cmd *cobra.Command, o output, c *control.Client, id string, pdus bool) error {
@@ -72,34 +77,40 @@ func historyOf(cmd *cobra.Command, o output, c *control.Client, id string, pdus 
 	})
 }
 
-func follow(cmd *cobra.Command, o output, c *control.Client, q control.EventsQuery, limit count, pdus bool) error {
-	if q.Follow {
+// follow prints the log, to its end or as it grows.
+func (f *eventsFlags) follow(cmd *cobra.Command, o output, c *control.Client) error {
+	if f.query.Follow {
 		// A follower waits for a daemon that restarts; one that is not there to begin with is an error.
 		if err := c.Ready(cmd.Context()); errors.Is(err, control.ErrNoDaemon) {
 			return err
 		}
 	}
 	seen := count(0)
-	for e, err := range c.Events(cmd.Context(), q) {
-		if q.Follow && interrupted(cmd.Context(), err) {
+	for e, err := range c.Events(cmd.Context(), f.query) {
+		if f.query.Follow && interrupted(cmd.Context(), err) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if o.text() {
-			o.event(e, pdus)
-		} else if err := o.object(e); err != nil {
+		if err := f.print(o, e); err != nil {
 			return err
 		}
-		if q.Follow {
-			if err := o.flush(); err != nil {
-				return err
-			}
-		}
-		if seen++; seen == limit {
+		if seen++; seen == f.limit {
 			return nil
 		}
+	}
+	return nil
+}
+
+func (f *eventsFlags) print(o output, e control.Event) error {
+	if o.text() {
+		o.event(e, !f.noPDU)
+	} else if err := o.object(e); err != nil {
+		return err
+	}
+	if f.query.Follow {
+		return o.flush()
 	}
 	return nil
 }

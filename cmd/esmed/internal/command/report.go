@@ -36,12 +36,12 @@ coverage is final/asked: did we record an outcome. delivered share is delivered/
 			if by != "hour" && by != "smsc" {
 				return usage(cmd, "--by must be hour or smsc (got %q)", by)
 			}
+			q, o := control.ReportQuery{Window: window.d, Settle: settle.d, By: by}, f.to(cmd)
 			return r.reader(cmd, func(c *control.Client) error {
-				rows, err := c.Report(cmd.Context(), control.ReportQuery{Window: window.d, Settle: settle.d, By: by})
+				rows, err := c.Report(cmd.Context(), q)
 				if err != nil {
 					return err
 				}
-				o := f.to(cmd)
 				return printWhole(o, rows, o.reportTable)
 			})
 		},

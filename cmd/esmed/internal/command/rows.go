@@ -81,36 +81,46 @@ func csvRows(r io.Reader, refPrefix string) (rowReader, error) {
 	}
 	return func() (row, error) {
 		record, err := in.Read()
-		if err == io.EOF {
-			return row{}, io.EOF
+		if err != nil {
+			return row{}, csvError(err, len(record), len(columns))
 		}
 		line, _ := in.FieldPos(0)
-		if err != nil {
-			var parse *csv.ParseError
-			if errors.As(err, &parse) {
-				if errors.Is(err, csv.ErrFieldCount) {
-					return row{}, &rowError{parse.StartLine, fmt.Errorf("it has %d columns, the header %d", len(record), len(columns))}
-				}
-				return row{}, &rowError{parse.StartLine, parse.Err}
-			}
-			return row{}, err
-		}
-		object, err := csvObject(columns, record)
+		r, err := csvRow(line, columns, record, refPrefix)
 		if err != nil {
 			return row{}, &rowError{line, err}
 		}
-		if refPrefix != "" && object["ref"] == nil {
-			object["ref"] = refPrefix + strconv.Itoa(line)
-		}
-		if err := checkRow(object); err != nil {
-			return row{}, &rowError{line, err}
-		}
-		b, err := json.Marshal(object)
-		if err != nil {
-			return row{}, &rowError{line, err}
-		}
-		return row{line: line, json: b, ref: given(object["ref"])}, nil
+		return r, nil
 	}, nil
+}
+
+// csvError gives an error of the CSV reader its line, if it is about one row.
+func csvError(err error, columns, want int) error {
+	var parse *csv.ParseError
+	switch {
+	case !errors.As(err, &parse):
+		return err
+	case errors.Is(err, csv.ErrFieldCount):
+		return &rowError{parse.StartLine, fmt.Errorf("it has %s, the header %d", plural(columns, "column"), want)}
+	}
+	return &rowError{parse.StartLine, parse.Err}
+}
+
+func csvRow(line int, columns, record []string, refPrefix string) (row, error) {
+	object, err := csvObject(columns, record)
+	if err != nil {
+		return row{}, err
+	}
+	if refPrefix != "" && object["ref"] == nil {
+		object["ref"] = refPrefix + strconv.Itoa(line)
+	}
+	if err := checkRow(object); err != nil {
+		return row{}, err
+	}
+	b, err := json.Marshal(object)
+	if err != nil {
+		return row{}, err
+	}
+	return row{line: line, json: b, ref: given(object["ref"])}, nil
 }
 
 var errNotUTF8 = errors.New("not UTF-8: save the file in that encoding")

@@ -68,7 +68,7 @@ func TestRows(t *testing.T) {
 			name: "wrong rows are named by line, the others are read", file: "m.csv",
 			content: "to,text\n,hello\n1\n\"1\n2\",a\n1,b\n",
 			rows:    []string{`{"text":"a","to":"1\n2"}`, `{"text":"b","to":"1"}`},
-			wrong:   []string{"line 2: to is missing", "line 3: it has 1 columns, the header 2"},
+			wrong:   []string{"line 2: to is missing", "line 3: it has 1 column, the header 2"},
 		},
 		{
 			name: "NDJSON, blank lines skipped, refs from the line number", file: "m.ndjson", prefix: "c-",
