@@ -41,10 +41,7 @@ var allowed = map[string]struct{ ours, third []string }{
 			"esmed/receipt", "esmed/statemachine", "esmed/smpp", "esmed/smpp/text", "esmed/store",
 			"esmed/cmd/esmed/internal/config", "esmed/cmd/esmed/internal/control",
 		},
-		third: []string{
-			"go.uber.org/zap", "github.com/coreos/go-systemd/v22", "github.com/prometheus/client_golang",
-			"golang.org/x/time/rate", // the limiter that all sessions of an SMSC share
-		},
+		third: []string{"go.uber.org/zap", "github.com/coreos/go-systemd/v22", "github.com/prometheus/client_golang"},
 	},
 	"esmed/cmd/esmed/internal/command": {
 		ours: []string{

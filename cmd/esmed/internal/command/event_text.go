@@ -33,10 +33,25 @@ func (o output) fields(pdu []byte, indent string) {
 		case f.Secret:
 			value = "(secret)"
 		case f.Text:
-			value += fmt.Sprintf(" (%s of text)", plural(len(f.Octets), "octet"))
+			value = textWords(f)
 		}
 		o.printf("%s%-24s %s\n", indent, clean(f.Name), or(value, "-"))
 	}
+}
+
+// textWords shows a message text: as it reads when all of it is printable ASCII, as receipts are, in hex
+// when not.
+func textWords(f smpp.Field) string {
+	size := plural(len(f.Octets), "octet")
+	for _, c := range f.Octets {
+		if c < ' ' || c > '~' {
+			return fmt.Sprintf("%s (%s of text)", f.Value, size)
+		}
+	}
+	if len(f.Octets) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%q (%s of text)", f.Octets, size)
 }
 
 // eventWords says what a record says happened.
