@@ -67,7 +67,12 @@ func (b *batch) flush(to sink) error {
 }
 
 func (b *batch) flushMessages(to sink) error {
-	for _, id := range slices.Sorted(maps.Keys(b.messages)) {
+	ids := make([]statemachine.ID, 0, len(b.messages))
+	for id := range b.messages {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
 		start := len(b.arena)
 		b.arena = appendMessage(b.arena, b.messages[id])
 		if err := to.put(b.parts.of(id).table(tableMessages), []byte(id), b.arena[start:]); err != nil {

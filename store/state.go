@@ -88,14 +88,12 @@ func (s *Store) view(fn func(*stateTx) error) error {
 
 // foldTail folds in memory what the log holds behind state.db's cursor.
 func (s *Store) foldTail() error {
-	s.over = nil
 	over := newOverlay()
-	if s.state == nil {
-		s.over = newOverlay()
-		if err := beginState(overlaySink{s.over}, uint64(s.cfg.PartitionMessages)); err != nil {
+	if s.state == nil { // all is in what lies over it
+		s.over = over
+		if err := beginState(overlaySink{over}, uint64(s.cfg.PartitionMessages)); err != nil {
 			return err
 		}
-		over = s.over
 	}
 	err := s.view(func(tx *stateTx) error {
 		parts, err := readPartitions(tx)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"go.etcd.io/bbolt"
+
 	"esmed/statemachine"
 )
 
@@ -24,8 +26,10 @@ type uniqueness struct {
 	s       *Store
 	pending map[string]*pendingRef
 	order   []claimed // of pending, by seq
-	parts   partitions
-	read    bool // parts were read for this group
+
+	bolt  *bbolt.Tx // of the group that is being made; nil = not needed so far
+	tx    *stateTx
+	parts partitions
 }
 
 type claimed struct {
@@ -44,7 +48,31 @@ func (u *uniqueness) begin() {
 	u.order = u.order[n:]
 }
 
-func (u *uniqueness) end() { u.parts, u.read = nil, false }
+// end lets the group's transaction go.
+func (u *uniqueness) end() {
+	if u.bolt != nil {
+		u.bolt.Rollback()
+	}
+	u.bolt, u.tx, u.parts = nil, nil, nil
+}
+
+// applied looks a key up in state.db; nil when it is not there.
+func (u *uniqueness) applied(key []byte) (value []byte, err error) {
+	err = guard(stateFile, func() (err error) {
+		if u.bolt == nil {
+			if u.bolt, err = u.s.state.Begin(false); err != nil {
+				return err
+			}
+			u.tx = newStateTx(u.bolt, nil)
+			if u.parts, err = readPartitions(u.tx); err != nil {
+				return err
+			}
+		}
+		value = clone(findRef(u.tx, u.parts, key))
+		return nil
+	})
+	return value, stateDamaged(0, err)
+}
 
 // forget takes back what records from seq on claimed.
 func (u *uniqueness) forget(seq uint64) {
@@ -93,17 +121,7 @@ func (u *uniqueness) find(key []byte) (*pendingRef, error) {
 	if p := u.pending[string(key)]; p != nil {
 		return p, nil
 	}
-	var value []byte
-	err := u.s.view(func(tx *stateTx) (err error) {
-		if !u.read {
-			if u.parts, err = readPartitions(tx); err != nil {
-				return err
-			}
-			u.read = true
-		}
-		value = clone(findRef(tx, u.parts, key))
-		return nil
-	})
+	value, err := u.applied(key)
 	if err != nil || value == nil {
 		return nil, err
 	}
