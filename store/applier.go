@@ -34,7 +34,8 @@ type applier struct {
 	parts  partitions // nil: to be read again
 	rules  rulesInForce
 	cache  messageCache
-	arena  []byte // room for the next batch's encodings
+	arena  []byte // room for the next batch's encodings and changes
+	over   *overlay
 }
 
 func newApplier(db *bbolt.DB, file string, fold statemachine.Fold, record func(uint64) (statemachine.Record, error)) *applier {
@@ -108,6 +109,11 @@ func (a *applier) begin(tx *stateTx) (b *batch, err error) {
 	}
 	if b, err = newBatch(tx, a.parts, &a.cache, a.rules, a.record); err == nil {
 		b.arena = a.arena[:0]
+		if a.over != nil {
+			a.over.reset()
+			b.over = a.over
+		}
+		a.over = b.over
 	}
 	return b, err
 }

@@ -51,7 +51,8 @@ func (b *batch) flush(to sink) error {
 	})
 	for _, id := range ids {
 		t := b.over.tables[id]
-		for _, key := range t.sorted() {
+		t.sort()
+		for _, key := range t.keys {
 			var err error
 			if value := t.values[key]; value != nil {
 				err = to.put(id, []byte(key), value)

@@ -8,14 +8,14 @@ import (
 )
 
 // overlay holds tables in memory. While it is filled keys are looked up only; its sources walk it in
-// order once nothing is put any more.
+// order, once it was sorted and nothing is put any more.
 type overlay struct {
 	tables map[tableID]*memTable
 }
 
 type memTable struct {
 	values map[string][]byte // nil = deleted
-	keys   []string          // sorted, made by the first source
+	keys   []string          // sorted, as of the last sort
 }
 
 func newOverlay() *overlay { return &overlay{tables: make(map[tableID]*memTable)} }
@@ -41,20 +41,31 @@ func (o *overlay) get(id tableID, key []byte) (value []byte, ok bool) {
 // put keeps value; nil deletes.
 func (o *overlay) put(id tableID, key, value []byte) { o.table(id).values[string(key)] = value }
 
-// sort makes the overlay fit for sources in several goroutines.
-func (o *overlay) sort() {
-	for _, t := range o.tables {
-		t.keys = t.sorted()
+// reset empties the overlay for the next batch, which will need about the same room. Tables that were not
+// used go.
+func (o *overlay) reset() {
+	for id, t := range o.tables {
+		if len(t.values) == 0 {
+			delete(o.tables, id)
+			continue
+		}
+		clear(t.values)
 	}
 }
 
-func (t *memTable) sorted() []string {
-	keys := make([]string, 0, len(t.values))
-	for key := range t.values {
-		keys = append(keys, key)
+// sort makes the overlay fit for sources in several goroutines.
+func (o *overlay) sort() {
+	for _, t := range o.tables {
+		t.sort()
 	}
-	slices.Sort(keys)
-	return keys
+}
+
+func (t *memTable) sort() {
+	t.keys = t.keys[:0]
+	for key := range t.values {
+		t.keys = append(t.keys, key)
+	}
+	slices.Sort(t.keys)
 }
 
 func (o *overlay) source(id tableID) source {
