@@ -36,11 +36,11 @@ type Config struct {
 // Span is a half-open range of octets.
 type Span struct{ Start, End int }
 
-// DefaultSegmentRecords and segmentBytes bound a segment so that it opens in under 0.2 s, whichever
-// is reached first.
+// DefaultSegmentRecords and segmentBytes bound a segment, whichever is reached first: few enough files,
+// and small enough ones to be dropped one at a time.
 const (
 	DefaultSegmentRecords = 3_000_000
-	segmentBytes          = 512 << 20
+	segmentBytes          = 1 << 30
 )
 
 // DefaultPartitionMessages keeps partitions of the messages and their indexes small: that keeps the cost of

@@ -59,7 +59,9 @@
 //
 // The last record of each commit ends with the commit's hash: SHA-256 of the hash of the commit before and
 // the hashes of its records, so that a record is proven by the hashes beside it and shows nothing of
-// them. Seqs have no gap; at never decreases. Texts are sealed with AES-256 in counter mode: their length
+// them. A segment is closed after 3 million records or 1 GiB, and at a restart when it is over 64 MiB, since
+// bbolt reads a file whole to append to it again; so opening takes as long however much is stored. Seqs
+// have no gap; at never decreases. Texts are sealed with AES-256 in counter mode: their length
 // is the same, and hashes hold without the key. Where a key was destroyed texts read as zeros.
 //
 // # state.db

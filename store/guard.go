@@ -52,7 +52,7 @@ func causedByDamage(p any) bool {
 
 // openBolt opens a bbolt file that exists. It says ErrLocked at once when another process has it.
 func openBolt(path, file string, options bbolt.Options) (db *bbolt.DB, err error) {
-	if err := checkHeader(path, file); err != nil {
+	if _, err := checkHeader(path, file); err != nil {
 		return nil, err
 	}
 	options.FreelistType = bbolt.FreelistMapType

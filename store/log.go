@@ -142,7 +142,7 @@ func (l *segmentLog) last() uint64 {
 func (l *segmentLog) active() *segment { return l.segments[len(l.segments)-1] }
 
 func (l *segmentLog) append(values [][]byte, rules []byte) error {
-	if a := l.active(); a.last-a.first+1 >= l.maxRecords && a.last >= a.first || a.bytes.Load() >= segmentBytes {
+	if a := l.active(); a.db.IsReadOnly() || a.last+1-a.first >= l.maxRecords || a.bytes.Load() >= segmentBytes {
 		if err := l.roll(); err != nil {
 			return diskFull(err)
 		}

@@ -89,6 +89,28 @@ func TestSegmentLog(outer *testing.T) {
 	})
 }
 
+func TestSegmentLog_large(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, makeDir(filepath.Join(dir, logDir)))
+	l, err := openLog(dir, true, DefaultSegmentRecords)
+	require.NoError(t, err)
+	value := cutoffs(t, 1, 1)[0]
+	large := putBytes(value, 100, make([]byte, 1<<20))
+	for range reopenBytes>>20 + 1 {
+		require.NoError(t, l.append([][]byte{large}, nil))
+	}
+	last := l.last()
+	require.NoError(t, l.close())
+	l, err = openLog(dir, true, DefaultSegmentRecords)
+	require.NoError(t, err)
+	defer l.close()
+	require.Equal(t, last, l.last())
+	require.Len(t, l.from(0), 1, "opening alone changes nothing")
+	require.NoError(t, l.append([][]byte{value}, nil))
+	require.Equal(t, segmentName(last+1), l.fileOf(last+1), "too large to be read for one more record")
+	require.Equal(t, last+1, l.last())
+}
+
 // TestRecord_golden holds the octets of every type, for ever.
 func TestRecord_golden(t *testing.T) {
 	at := time.Date(2026, 11, 30, 12, 4, 0, 5000, time.UTC)

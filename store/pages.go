@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"hash/fnv"
 	"os"
+	"syscall"
 )
 
 // bbolt trusts its file: it follows page numbers and offsets wherever they lead, and opening a segment
-// for writing does so in a goroutine of bbolt's where no panic can be caught. So the pages are looked
-// at first, with reads instead of a memory map. The layout is bbolt's, little-endian as on all
-// machines that esmed is built for:
+// for writing does so in a goroutine of bbolt's where no panic can be caught. So the pages are looked at
+// first, each step checked. The layout is bbolt's, little-endian as on all machines that esmed is built
+// for:
 //
 //	page:   id 8, flags 2, count 2, overflow 4, then count elements, then keys and values
 //	meta:   magic 4, version 4, page size 4, flags 4, root 8, sequence 8, freelist 8, high water 8, txid 8, FNV-64a 8
@@ -33,7 +34,6 @@ const (
 	bucketElement = 0x01
 
 	maxDepth     = 64      // of a tree; bbolt's are under 10 deep
-	readAhead    = 8       // pages read at once
 	maxPageSize  = 1 << 16 // bbolt takes the system's
 	minBoltPages = 2
 )
@@ -91,23 +91,33 @@ func readMetas(f *os.File) (m boltMeta, spoilt, err error) {
 	return second, err0, nil
 }
 
-// checkHeader finds what no bbolt file is, and one that was cut short.
-func checkHeader(path, file string) error {
+// checkHeader finds what no bbolt file is, and one that was cut short. It gives how many octets are in use.
+func checkHeader(path, file string) (used int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer f.Close()
 	m, _, err := readMetas(f)
+	if err == nil {
+		used, err = m.used(f)
+	}
 	if err != nil {
-		return &DamagedError{File: file, Err: err}
+		return 0, &DamagedError{File: file, Err: err}
 	}
-	if info, err := f.Stat(); err != nil {
-		return err
-	} else if uint64(info.Size()) < m.highWater*uint64(m.pageSize) {
-		return &DamagedError{File: file, Err: fmt.Errorf("%d octets long where %d pages are in use", info.Size(), m.highWater)}
+	return used, nil
+}
+
+// used is how many octets are in use; an error when the file is shorter.
+func (m boltMeta) used(f *os.File) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
 	}
-	return nil
+	if m.highWater > uint64(info.Size())/uint64(m.pageSize) {
+		return 0, fmt.Errorf("%d octets long where %d pages are in use", info.Size(), m.highWater)
+	}
+	return int64(m.highWater) * int64(m.pageSize), nil
 }
 
 // checkPages walks all pages of a file that nobody writes. strict also refuses a spoilt meta page.
@@ -122,8 +132,7 @@ func checkPages(path, file string, strict bool) error {
 		err = spoilt
 	}
 	if err == nil {
-		w := pageWalk{f: f, meta: m, seen: make([]uint64, m.highWater/64+1)}
-		err = w.page(m.root, nil, nil, 0)
+		err = walkPages(f, file, m)
 	}
 	if err != nil {
 		var at uint64
@@ -134,6 +143,20 @@ func checkPages(path, file string, strict bool) error {
 		return &DamagedError{File: file, Seq: at, Err: err}
 	}
 	return nil
+}
+
+func walkPages(f *os.File, file string, m boltMeta) error {
+	size, err := m.used(f)
+	if err != nil {
+		return err
+	}
+	data, err := syscall.Mmap(int(f.Fd()), 0, int(size), syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return err
+	}
+	defer syscall.Munmap(data)
+	w := pageWalk{data: data, meta: m, seen: make([]uint64, m.highWater/64+1)}
+	return guard(file, func() error { return w.page(m.root, nil, nil, 0) })
 }
 
 // pageError says which page is wrong, and the least key that it may hold; nil = any.
@@ -148,12 +171,9 @@ func (e *pageError) Error() string { return fmt.Sprintf("page %d: %v", e.id, e.e
 func (e *pageError) Unwrap() error { return e.err }
 
 type pageWalk struct {
-	f    *os.File
+	data []byte
 	meta boltMeta
 	seen []uint64 // one bit a page
-
-	buf   []byte
-	bufAt uint64 // first page in buf
 }
 
 // page walks the tree under a page whose keys must be from low on and below high; nil = no bound.
@@ -205,10 +225,8 @@ func (w *pageWalk) read(id uint64) ([]byte, error) {
 	if id < minBoltPages || id >= w.meta.highWater {
 		return nil, errors.New("no such page")
 	}
-	b, err := w.load(id, 1)
-	if err != nil {
-		return nil, err
-	}
+	size := uint64(w.meta.pageSize)
+	b := w.data[id*size:]
 	overflow := uint64(le.Uint32(b[12:]))
 	if le.Uint64(b) != id || overflow >= w.meta.highWater-id {
 		return nil, fmt.Errorf("names itself %d, with %d more", le.Uint64(b), overflow)
@@ -219,25 +237,7 @@ func (w *pageWalk) read(id uint64) ([]byte, error) {
 		}
 		w.seen[i/64] |= 1 << (i % 64)
 	}
-	return w.load(id, overflow+1)
-}
-
-// load gives n pages from id on, and reads on a little since the next ones are wanted soon.
-func (w *pageWalk) load(id, n uint64) ([]byte, error) {
-	size := uint64(w.meta.pageSize)
-	have := uint64(len(w.buf)) / size
-	if id < w.bufAt || id+n > w.bufAt+have {
-		want := min(max(n, readAhead), w.meta.highWater-id)
-		if uint64(cap(w.buf)) < want*size {
-			w.buf = make([]byte, want*size)
-		}
-		w.buf, w.bufAt = w.buf[:want*size], id
-		if _, err := w.f.ReadAt(w.buf, int64(id*size)); err != nil {
-			w.buf = w.buf[:0]
-			return nil, err
-		}
-	}
-	return w.buf[(id-w.bufAt)*size:][:n*size], nil
+	return b[:(overflow+1)*size], nil
 }
 
 // below is what a page leads to: a child of a branch, or a bucket in a leaf.
@@ -275,11 +275,11 @@ func readElements(b, low, high []byte) (leads []below, err error) {
 			return nil, fmt.Errorf("element %d out of order", i)
 		}
 		last = key
-		switch { // what is kept must outlive b
+		switch {
 		case flags == branchPage:
-			leads = append(leads, below{key: bytes.Clone(key), child: le.Uint64(el[8:])})
+			leads = append(leads, below{key: key, child: le.Uint64(el[8:])})
 		case kind == bucketElement:
-			leads = append(leads, below{bucket: bytes.Clone(b[start+keySize : start+keySize+valueSize])})
+			leads = append(leads, below{bucket: b[start+keySize : start+keySize+valueSize]})
 		}
 	}
 	return leads, nil

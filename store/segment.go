@@ -102,18 +102,26 @@ func createSegment(dir string, head segmentHead, maxRecords uint64) (*segment, e
 	return s, err
 }
 
-// openSegment opens a segment for reading, or to append up to maxRecords to it as well.
+// reopenBytes is how large a segment may be to be appended to again after a restart: bbolt reads all of it
+// for that. A larger one is left as it is, and the next commit begins another.
+const reopenBytes = 64 << 20
+
+// openSegment opens a segment for reading, and if write is set and it is not too large to append up to
+// maxRecords to it as well.
 func openSegment(dir string, first uint64, write bool, maxRecords uint64) (*segment, segmentHead, error) {
 	s := &segment{name: segmentName(first), first: first, last: first - 1}
 	s.path = filepath.Join(dir, s.name)
 	options := bbolt.Options{ReadOnly: true}
-	if write {
+	used, err := checkHeader(s.path, s.name)
+	if err != nil {
+		return nil, segmentHead{}, err
+	}
+	if write && used <= reopenBytes {
 		if err := checkPages(s.path, s.name, false); err != nil {
 			return nil, segmentHead{}, err
 		}
 		options = segmentOptions(maxRecords)
 	}
-	var err error
 	if s.db, err = openBolt(s.path, s.name, options); err != nil {
 		return nil, segmentHead{}, err
 	}
