@@ -18,15 +18,17 @@ import (
 
 // BenchmarkLives is the whole life of a message, all of it durable: batch API in, submit_sm, response,
 // receipt, final state. The daemon is a process of its own; loader and SMSC are this one. Run it with
-// -benchtime 100000x.
+// -benchtime 100000x. Paced runs show how long a deliver_sm waits for its answer while there is room.
 func BenchmarkLives(b *testing.B) {
 	bin := buildEsmed(b)
 	for _, form := range []smpptest.IDForm{smpptest.Hex, smpptest.UUID} {
-		b.Run("id="+string(form), func(b *testing.B) { lives(b, bin, form) })
+		b.Run("id="+string(form), func(b *testing.B) { lives(b, bin, form, 0) })
 	}
+	b.Run("paced=2000", func(b *testing.B) { lives(b, bin, smpptest.Hex, 2000) })
 }
 
-func lives(b *testing.B, bin string, form smpptest.IDForm) {
+// lives runs b.N lives, rate of them a second, or as many as there can be if rate is 0.
+func lives(b *testing.B, bin string, form smpptest.IDForm, rate int) {
 	smsc, err := smpptest.Start(smpptest.Config{IDs: smpptest.IDs{Response: form}})
 	require.NoError(b, err)
 	defer func() { require.NoError(b, smsc.Close()) }()
@@ -39,7 +41,7 @@ func lives(b *testing.B, bin string, form smpptest.IDForm) {
 	defer c.Close()
 
 	b.ResetTimer()
-	require.NoError(b, submitBatch(ctx, c, b.N))
+	require.NoError(b, submitBatch(ctx, c, b.N, rate))
 	require.NoError(b, smsc.Await(ctx, func(st smpptest.Stats) bool { return st.Acked >= uint64(b.N) }))
 	report, err := c.Report(ctx, control.ReportQuery{})
 	require.NoError(b, err)
@@ -61,15 +63,25 @@ func lives(b *testing.B, bin string, form smpptest.IDForm) {
 }
 
 // submitBatch submits n messages through one batch and takes all results.
-func submitBatch(ctx context.Context, c *control.Client, n int) error {
+func submitBatch(ctx context.Context, c *control.Client, n, rate int) error {
 	batch, err := c.Batch(ctx)
 	if err != nil {
 		return err
 	}
 	defer batch.Close()
 	var g errgroup.Group
+	const perSecond = 200 // bursts of a paced run
+	burst := max(rate/perSecond, 1)
+	tick := time.NewTicker(time.Second / perSecond)
+	defer tick.Stop()
 	g.Go(func() error {
 		for i := range n {
+			if rate > 0 && i%burst == 0 {
+				if err := batch.Flush(); err != nil {
+					return err
+				}
+				<-tick.C
+			}
 			if err := batch.Send(control.Submission{
 				To: fmt.Sprintf("+39333%07d", i), From: "ACME", Text: fmt.Sprintf("Your code is %06d. Do not give it to anybody.", i),
 				Ref: fmt.Sprintf("life-%d", i),
