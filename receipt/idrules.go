@@ -3,6 +3,7 @@ package receipt
 import (
 	"encoding/hex"
 	"math/big"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -20,10 +21,10 @@ const (
 	RuleIgnore     = "ignore"      // the id is not used
 )
 
-// longestBased is the number of characters up to which the three rules about notation read an id.
-// Converting takes quadratic time, and SMPP's longest id has 64 characters. A longer id has no
-// canonical form under them; it is compared as received.
-const longestBased = 1024
+// longestHex is the number of hex digits, leading zeros not counted, up to which a number is converted
+// into decimal: under a millisecond, and growing faster than the number. SMPP's longest id has 64
+// characters. A longer number has no form that could be compared.
+const longestHex = 16 << 10
 
 // side tells the two ids apart that are compared.
 type side bool
@@ -57,13 +58,11 @@ func (rules IDRules) canonical(id string, from side) canonicalID {
 	return c
 }
 
-func (rules IDRules) ignored() bool {
-	for _, rule := range rules {
-		if rule.Name == RuleIgnore {
-			return true
-		}
-	}
-	return false
+func (rules IDRules) ignored() bool   { return rules.has(RuleIgnore) }
+func (rules IDRules) truncated() bool { return rules.has(RuleTruncate) }
+
+func (rules IDRules) has(name string) bool {
+	return slices.ContainsFunc(rules, func(rule IDRule) bool { return rule.Name == name })
 }
 
 // apply takes one step. A rule that does not fit the id leaves it alone; an unknown rule leaves no
@@ -97,12 +96,9 @@ func (c *canonicalID) apply(rule IDRule, from side) {
 	}
 }
 
-// number reads the whole id as a number in hex or decimal, of any size.
+// number reads the whole id as a number in hex or decimal, of any size. What is in the notation of the
+// rule is read by it, even where it is too long to be converted.
 func (c *canonicalID) number(inHex bool) {
-	if len(c.id) > longestBased {
-		c.ok = false
-		return
-	}
 	digits, accept := c.id, isDigit
 	if inHex {
 		digits, accept = withoutHexPrefix(c.id), isHexDigit
@@ -111,7 +107,12 @@ func (c *canonicalID) number(inHex bool) {
 		return
 	}
 	c.based = true
-	if digits = strings.TrimLeft(digits, "0"); inHex && digits != "" {
+	digits = strings.TrimLeft(digits, "0")
+	if inHex && len(digits) > longestHex {
+		c.ok = false
+		return
+	}
+	if inHex && digits != "" {
 		n, _ := new(big.Int).SetString(digits, 16)
 		digits = n.String()
 	}
@@ -120,10 +121,6 @@ func (c *canonicalID) number(inHex bool) {
 
 // hexString reads a receipt's id of an even number of hex digits that give printable ASCII.
 func (c *canonicalID) hexString(from side) {
-	if len(c.id) > longestBased {
-		c.ok = false
-		return
-	}
 	if from == response {
 		return
 	}

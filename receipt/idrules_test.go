@@ -43,12 +43,29 @@ func TestCanonical_idempotent(t *testing.T) {
 	}
 }
 
-func TestCanonical_refusesLongNumbers(t *testing.T) {
-	for _, name := range []string{RuleHexToDec, RuleDecToHex, RuleHexString} {
-		rules := IDRules{{Name: name}}
-		for _, from := range []side{response, receipted} {
-			require.True(t, rules.canonical(strings.Repeat("7", longestBased), from).ok, name)
-			require.Equal(t, canonicalID{id: strings.Repeat("7", longestBased+1)}, rules.canonical(strings.Repeat("7", longestBased+1), from), name)
-		}
+func TestCanonical_longNumbers(t *testing.T) {
+	zeros, longest := strings.Repeat("0", 1<<16), strings.Repeat("7", longestHex)
+	tests := []struct {
+		name string
+		rule string
+		from side
+		id   string
+		want bool // a canonical form; the rule reads all of them
+	}{
+		{"the longest hex of a response", RuleHexToDec, response, longest, true},
+		{"the longest hex of a receipt", RuleDecToHex, receipted, "0x" + longest, true},
+		{"zeros before it do not count", RuleHexToDec, response, zeros + longest, true},
+		{"a longer hex of a response", RuleHexToDec, response, longest + "7", false},
+		{"a longer hex of a receipt", RuleDecToHex, receipted, longest + "7", false},
+		{"a decimal of any length needs no conversion", RuleHexToDec, receipted, longest + longest, true},
+		{"nor does one of a response", RuleDecToHex, response, zeros + longest + longest, true},
+		{"a string of any length", RuleHexString, receipted, strings.Repeat("37", 1<<16), true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := IDRules{{Name: tt.rule}}.canonical(tt.id, tt.from)
+			require.True(t, c.based)
+			require.Equal(t, tt.want, c.ok)
+		})
 	}
 }

@@ -83,7 +83,7 @@ func (r *Rules) ResponseKeys(id string) []Key {
 //
 // As received comes first and the canonical form second, except where hex_to_dec, dec_to_hex or
 // hex_string can read the id: then only the canonical form counts, since hex 10 and decimal 10 are
-// two messages. Zeros are looked up only as received, with whatever rules: for some SMSCs 0 is an id,
+// two messages; a hex number of over 16 Ki digits, zeros before it not counted, has none. Zeros are looked up only as received, with whatever rules: for some SMSCs 0 is an id,
 // for others a placeholder.
 func (r *Rules) ReceiptKeys(id string, tlv bool) []IDForm {
 	rules := r.TextID
