@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 // Names in data_dir.
@@ -17,6 +18,13 @@ const (
 	tmpSuffix = ".tmp" // what was being made when the process ended; never read
 )
 
+// A daemon that starts waits so long for commands that read the directory at that moment, and looks so
+// often.
+const (
+	lockPatience = time.Second
+	lockEvery    = 10 * time.Millisecond
+)
+
 // lockDir takes data_dir itself as the lock, so that there is no file that could be missing or foreign.
 // It lasts until the file is closed.
 func lockDir(path string, shared bool) (*os.File, error) {
@@ -24,18 +32,22 @@ func lockDir(path string, shared bool) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	how := syscall.LOCK_EX
+	how, deadline := syscall.LOCK_EX, time.Now().Add(lockPatience)
 	if shared {
-		how = syscall.LOCK_SH
+		how, deadline = syscall.LOCK_SH, time.Time{}
 	}
-	if err := syscall.Flock(int(d.Fd()), how|syscall.LOCK_NB); err != nil {
-		d.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, ErrLocked
+	for {
+		err := syscall.Flock(int(d.Fd()), how|syscall.LOCK_NB)
+		switch {
+		case err == nil:
+			return d, nil
+		case !errors.Is(err, syscall.EWOULDBLOCK):
+			return nil, errors.Join(fmt.Errorf("lock: %w", err), d.Close())
+		case !time.Now().Before(deadline):
+			return nil, errors.Join(ErrLocked, d.Close())
 		}
-		return nil, fmt.Errorf("lock: %w", err)
+		time.Sleep(lockEvery)
 	}
-	return d, nil
 }
 
 func syncDir(path string) error {

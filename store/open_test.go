@@ -9,9 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
+	"golang.org/x/sync/errgroup"
 
 	"esmed/statemachine"
 )
@@ -45,6 +47,28 @@ func TestOpen_locked(t *testing.T) {
 		})
 	}
 	clean(t, cfg)
+}
+
+func TestOpen_waitsForACommandThatReads(t *testing.T) {
+	cfg := testConfig(t.TempDir())
+	s := start(t, cfg)
+	s.append(message("M1", "", "a"))
+	require.NoError(t, s.stop())
+	synctest.Test(t, func(t *testing.T) {
+		reader, err := OpenReadOnly(cfg)
+		require.NoError(t, err)
+		var g errgroup.Group
+		g.Go(func() error {
+			s, err := Open(cfg)
+			if err != nil {
+				return err
+			}
+			return s.Close()
+		})
+		synctest.Wait() // the daemon has met the reader
+		require.NoError(t, reader.Close())
+		require.NoError(t, g.Wait())
+	})
 }
 
 func TestOpenReadOnly_nothing(t *testing.T) {

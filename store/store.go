@@ -42,9 +42,9 @@ type Store struct {
 	ran     atomic.Bool
 }
 
-// Open opens data_dir for the daemon, and makes it when there is none. It takes the lock at once. After
-// an error (ErrLocked, ErrNewerFormat, *DamagedError, the system's) nothing was changed. Records that
-// state.db lacks are applied by Run. Close must be called.
+// Open opens data_dir for the daemon, and makes it when there is none. It waits for commands that read
+// it at that moment, a second at most. After an error (ErrLocked, ErrNewerFormat, *DamagedError, the
+// system's) nothing was changed. Records that state.db lacks are applied by Run. Close must be called.
 func Open(cfg Config) (*Store, error) {
 	s, err := open(cfg.withDefaults(), true)
 	if err != nil {
