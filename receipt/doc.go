@@ -15,7 +15,7 @@
 //     stay readable in TLVState and TextState, and Rules.Believe is for the caller to apply.
 //  4. Index the id of a submit_sm_resp, read by MessageID, under all ResponseKeys. Look a receipt up
 //     under the ReceiptKeys of its TLVID first and of its TextID second, in their order. Never compare
-//     ids in another way.
+//     ids in another way, and conclude nothing from two ids that have a Partial Key in common.
 //  5. Recognise repeats by Fingerprint, whose documentation says what it may merge.
 //  6. Before the PDU is kept at rest, seal the octets that TextSpans names.
 //

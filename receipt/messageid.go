@@ -26,8 +26,8 @@ func (rules IDRules) Names() []string {
 	return names
 }
 
-// Key is an id in a form that may be compared: equal keys name the same id. It is opaque, at most 200
-// octets long whatever the id, and fit to be stored. The first octet tells the form; a canonical one
+// Key is an id in a form that may be compared: equal keys name the same id, unless they are Partial. It
+// is opaque, at most 200 octets long whatever the id, and fit to be stored. The first octet tells the form; a canonical one
 // also holds which list of rules it is canonical under, so that ids brought into form by different
 // rules (of two SMSCs that share an account, or before and after a change) never compare equal.
 type Key string
@@ -38,6 +38,8 @@ const (
 	keyReceivedHashed  = 'R'
 	keyCanonical       = 'c'
 	keyCanonicalHashed = 'C'
+	keyPartial         = 't'
+	keyPartialHashed   = 'T'
 
 	longestKeyID = 192 // octets of an id that is kept whole in its key
 )
@@ -45,6 +47,12 @@ const (
 // Received reports whether k is an id as received.
 func (k Key) Received() bool {
 	return k != "" && (k[0] == keyReceived || k[0] == keyReceivedHashed)
+}
+
+// Partial reports whether k holds no more than the beginning of an id (truncate). Ids that differ may
+// have it in common: it finds them, and says nothing about their being one.
+func (k Key) Partial() bool {
+	return k != "" && (k[0] == keyPartial || k[0] == keyPartialHashed)
 }
 
 // IDForm is a receipt's id in one form to look it up by.
@@ -113,20 +121,24 @@ func receivedKey(id string) Key {
 	if len(id) > longestKeyID {
 		return hashedKey(keyReceivedHashed, "", id)
 	}
-	return Key(string(rune(keyReceived)) + id)
+	return Key(string(keyReceived) + id)
 }
 
 func canonicalKey(rules IDRules, id string) Key {
 	sum := rules.digest()
-	if len(id) > longestKeyID {
-		return hashedKey(keyCanonicalHashed, string(sum[:]), id)
+	form, hashed := keyCanonical, keyCanonicalHashed
+	if rules.truncated() {
+		form, hashed = keyPartial, keyPartialHashed
 	}
-	return Key(string(rune(keyCanonical)) + string(sum[:]) + id)
+	if len(id) > longestKeyID {
+		return hashedKey(hashed, string(sum[:]), id)
+	}
+	return Key(string(form) + string(sum[:]) + id)
 }
 
-func hashedKey(form byte, digest, id string) Key {
+func hashedKey(form rune, digest, id string) Key {
 	sum := sha256.Sum256([]byte(id))
-	return Key(string(rune(form)) + digest + string(sum[:]))
+	return Key(string(form) + digest + string(sum[:]))
 }
 
 // digest tells lists of rules apart: FNV-1a of all they say.

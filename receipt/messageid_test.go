@@ -192,6 +192,31 @@ func TestResponseKeys(t *testing.T) {
 	}
 }
 
+func TestKey_Partial(t *testing.T) {
+	tests := []struct {
+		name  string
+		rules receipt.IDRules
+		want  bool
+	}{
+		{"truncate", list(truncate(4)), true},
+		{"truncate behind another rule", list(foldCase, truncate(4)), true},
+		{"truncate before another rule", list(truncate(4), stripZeros), true},
+		{"truncate of an id too long for a key", list(truncate(300)), true},
+		{"rules that leave the whole id", list(foldCase, stripZeros), false},
+		{"a cut", list(cutAfter("@")), false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			rules := receipt.DefaultRules()
+			rules.TextID = tt.rules
+			keys := rules.ResponseKeys(strings.Repeat("7f", 200))
+			require.Len(t, keys, 2)
+			require.False(t, keys[0].Partial(), "as received")
+			require.Equal(t, tt.want, keys[1].Partial())
+		})
+	}
+}
+
 // Two SMSCs may share an account and read ids differently.
 func TestKeys_ofOtherRulesNeverEqual(t *testing.T) {
 	lists := []receipt.IDRules{

@@ -1,6 +1,7 @@
 package statemachine
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,8 @@ const (
 	ByOperator  = "operator"
 )
 
-// candidate is a message that a reference or an id fits.
+// candidate is a message, or of one whose parts share the beginning of their ids a part, that a reference
+// or an id fits.
 type candidate struct {
 	m    *Message
 	refs []AttemptRef // the attempts that it fits, one for each part
@@ -84,6 +86,9 @@ func (s *step) correlate(e *evidence) (finding, error) {
 		return f, nil
 	}
 	f.correlation, f.why = Ambiguous, "its id fits several messages"
+	if ofOneMessage(found) {
+		f.why = "its id is the beginning of those of several parts"
+	}
 	if len(left) == 0 {
 		f.why += ", and its address or time none of them"
 	}
@@ -91,6 +96,11 @@ func (s *step) correlate(e *evidence) (finding, error) {
 		f.candidates = append(f.candidates, found[i].refs...)
 	}
 	return f, nil
+}
+
+// ofOneMessage reports whether all candidates are parts of one message.
+func ofOneMessage(found []candidate) bool {
+	return !slices.ContainsFunc(found, func(c candidate) bool { return c.m.ID != found[0].m.ID })
 }
 
 // refuse asks the address check about the one candidate and reports whether it holds the evidence.
@@ -193,16 +203,20 @@ func (p *Part) attemptBehind(id string) int {
 }
 
 // fitting adds the messages with an attempt that was given the id. Forms of the id are tried in the
-// order of the rules; the first that fits anything counts.
+// order of the rules; the first that fits anything counts. A form that is the beginning of an id only
+// fits what the other id of the receipt found before all others.
 func (s *step) fitting(e *evidence, found []candidate, id, by string) ([]candidate, error) {
 	for _, form := range e.rules.Receipt.ReceiptKeys(id, by == ByTLVID) {
+		if form.Key.Partial() && s.anyHas(found, form.Key) {
+			break
+		}
 		refs, err := s.attempts(e.account, form.Key)
 		if err != nil {
 			return nil, err
 		}
 		fits := false
 		for i := range refs {
-			c, err := s.candidateFor(refs[i], found)
+			c, err := s.candidateFor(refs[i], form.Key, by, found)
 			if err != nil {
 				return nil, err
 			}
@@ -225,12 +239,25 @@ func (s *step) fitting(e *evidence, found []candidate, id, by string) ([]candida
 	return found, nil
 }
 
+// anyHas reports whether the key finds one of the candidates too.
+func (s *step) anyHas(found []candidate, key receipt.Key) bool {
+	for i := range found {
+		c := &found[i]
+		for _, ref := range c.refs {
+			if a := c.m.attempt(ref); a != nil && slices.Contains(s.keys(c.m, a), key) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // candidateFor gives the candidate among found that ref belongs to, a new one without refs when there
 // is none, or nil when its message is gone.
-func (s *step) candidateFor(ref AttemptRef, found []candidate) (*candidate, error) {
+func (s *step) candidateFor(ref AttemptRef, key receipt.Key, by string, found []candidate) (*candidate, error) {
 	for i := range found {
-		if found[i].m.ID == ref.Message {
-			return &found[i], nil
+		if c := &found[i]; c.m.ID == ref.Message && (c.by != by || !key.Partial() || c.shares(ref)) {
+			return c, nil
 		}
 	}
 	m, err := s.message(ref.Message)
@@ -241,10 +268,15 @@ func (s *step) candidateFor(ref AttemptRef, found []candidate) (*candidate, erro
 }
 
 func (c *candidate) hasPart(number int) bool {
-	for _, ref := range c.refs {
-		if ref.Part == number {
-			return true
-		}
+	return slices.ContainsFunc(c.refs, func(ref AttemptRef) bool { return ref.Part == number })
+}
+
+// shares reports whether what is about the candidate is about ref too: ref is of the same part, or was
+// given the whole of the same id.
+func (c *candidate) shares(ref AttemptRef) bool {
+	if c.hasPart(ref.Part) {
+		return true
 	}
-	return false
+	a, b := c.m.attempt(c.refs[0]), c.m.attempt(ref)
+	return a != nil && b != nil && a.MessageID == b.MessageID
 }

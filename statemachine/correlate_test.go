@@ -1,6 +1,8 @@
 package statemachine_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,6 +38,20 @@ func TestCorrelate(t *testing.T) {
 		{"an ignored text id", "alpha text=ignore", mine + yours + accept + `reception text="id:7 stat:DELIVRD"`, "unmatched", "", "", "", 0},
 		{"another account", "alpha ; beta", mine + "submit_resp M1 id=7\n" + `reception smsc=beta text="id:7 stat:DELIVRD"`, "unmatched", "", "", "", 0},
 		{"two SMSCs that share an account", "alpha account=x ; beta account=x", mine + "submit_resp M1 id=7\n" + `reception smsc=beta text="id:7 stat:DELIVRD"`, "matched", "M1", "text_id", "", 1},
+
+		{"the beginning of one id", "alpha text=truncate:4", mine + "submit_resp M1 id=abcd01\n" + `reception text="id:abcd stat:DELIVRD"`, "matched", "M1", "text_id", "", 1},
+		{"the beginning of two", "alpha text=truncate:4", twins + "submit_resp M1 id=abcd01\nsubmit_resp M2 id=abcd02\n" +
+			`reception text="id:abcd stat:DELIVRD"`, "ambiguous", "", "", "", 2},
+		{"the beginning of two, told apart", "alpha text=truncate:4", mine + yours + "submit_resp M1 id=abcd01\nsubmit_resp M2 id=abcd02\n" +
+			`reception src=393331234568 text="id:abcd stat:DELIVRD"`, "matched", "M2", "text_id", "address", 2},
+		{"the beginning of two, and the whole id in the TLV", "alpha text=truncate:4", twins + "submit_resp M1 id=abcd01\nsubmit_resp M2 id=abcd02\n" +
+			`reception tlv=abcd02 text="id:abcd stat:DELIVRD"`, "matched", "M2", "receipted_message_id", "", 1},
+		{"the beginning of another id than the TLV's", "alpha text=truncate:4", twins + "submit_resp M1 id=abcd01\nsubmit_resp M2 id=7\n" +
+			`reception tlv=7 text="id:abcd stat:DELIVRD"`, "ambiguous", "", "", "", 2},
+		{"the beginning of the ids of two parts", "alpha text=truncate:4", "accepted M1 parts=2\nsent M1/1\nsent M1/2\nsubmit_resp M1/1 id=abcd01\nsubmit_resp M1/2 id=abcd02\n" +
+			`reception text="id:abcd stat:DELIVRD"`, "ambiguous", "", "", "", 2},
+		{"the beginning of one id of two parts", "alpha text=truncate:4", "accepted M1 parts=2\nsent M1/1\nsent M1/2\nsubmit_resp M1/1 id=abcd01\nsubmit_resp M1/2 id=abcd01\n" +
+			`reception text="id:abcd stat:DELIVRD"`, "matched", "M1", "text_id", "", 1},
 
 		{"by our reference, before any response", "alpha client_ref", mine + `reception ref=M1 text="id:7 stat:DELIVRD"`, "matched", "M1", "client_ref", "", 1},
 		{"our reference before the ids", "alpha client_ref", twins + accept + `reception ref=M2 tlv=7 text="id:7 stat:DELIVRD"`, "matched", "M2", "client_ref", "", 1},
@@ -96,6 +112,54 @@ func TestCorrelate_namesTheRule(t *testing.T) {
 	require.Equal(t, "af02c9", l.last().ExternalID)
 	l = play(t, "rules alpha ids=fold_case\naccepted M1\nsent M1\nsubmit_resp M1 id=AF02C9\nreception text=\"id:AF02C9 stat:DELIVRD\"")
 	require.Empty(t, l.last().Rule, "as received, no rule was needed")
+}
+
+// counting counts the messages that a step reads.
+type counting struct {
+	*statemachine.Memory
+	read int
+}
+
+func (c *counting) Message(id statemachine.ID) (*statemachine.Message, error) {
+	c.read++
+	return c.Memory.Message(id)
+}
+
+// TestDuplicateMessageID: ids that begin alike are no duplicates, however many there are, and an answer
+// costs the same.
+func TestDuplicateMessageID(t *testing.T) {
+	const many = 300
+	tests := []struct {
+		name, rules, id string
+		want            int // exceptions
+		read            int // messages that the last answer looks at
+	}{
+		{"under truncate", "text=truncate:10", "b41d77c09e%06x", 0, 1},
+		{"under truncate, the same id", "text=truncate:10", "b41d77c09e", 1, many},
+		{"under another rule, its form is one", "text=cut_after:@", "b41d77c09e@%d", 1, many},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			l := play(t, "rules alpha "+tt.rules)
+			for i := range many {
+				id := tt.id
+				if strings.Contains(id, "%") {
+					id = fmt.Sprintf(id, i)
+				}
+				l.play(fmt.Sprintf("accepted M%d\nsent M%d", i, i))
+				answer := l.record(fmt.Sprintf("submit_resp M%d id=%s", i, id))
+				if i == many-1 {
+					view := &counting{Memory: l.mem}
+					_, err := l.mem.Fold.Step(view, answer)
+					require.NoError(t, err)
+					require.Equal(t, tt.read, view.read)
+				}
+				l.apply(answer)
+			}
+			open, _ := l.exceptions(statemachine.KindDuplicateMessageID)
+			require.Equal(t, tt.want != 0, open != 0)
+		})
+	}
 }
 
 // TestWait_endsForSubmitsThatLeftLater: a busy destination does not hold a receipt for ever.

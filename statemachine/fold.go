@@ -114,6 +114,14 @@ func (m *Message) Part(number int) *Part {
 	return &m.Parts[number-1]
 }
 
+// attempt is nil when there is none of that part and number.
+func (m *Message) attempt(ref AttemptRef) *Attempt {
+	if p := m.Part(ref.Part); p != nil {
+		return p.attempt(ref.Attempt)
+	}
+	return nil
+}
+
 // failed reports whether a part failed, and with it the message.
 func (m *Message) failed() bool {
 	for i := range m.Parts {

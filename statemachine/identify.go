@@ -43,10 +43,14 @@ func (s *step) identify(m *Message, p *Part, ref AttemptRef, r *SubmitResp) erro
 	return s.wakeKeys(m.Account, keys)
 }
 
-// liveOwners are the attempts of other open messages that have one of the keys.
+// liveOwners are the attempts of other open messages that were given the same id. A key that holds the
+// beginning of an id only tells nothing of that, and any number of messages may have it.
 func (s *step) liveOwners(m *Message, keys []receipt.Key) ([]AttemptRef, error) {
 	var live []AttemptRef
 	for _, key := range keys {
+		if key.Partial() {
+			continue
+		}
 		refs, err := s.attempts(m.Account, key)
 		if err != nil {
 			return nil, err
@@ -65,6 +69,11 @@ func (s *step) liveOwners(m *Message, keys []receipt.Key) ([]AttemptRef, error) 
 		}
 	}
 	return live, nil
+}
+
+// keys are the forms under which an attempt of the message is found by its id; nil while it has none.
+func (s *step) keys(m *Message, a *Attempt) []receipt.Key {
+	return s.smsc(m.SMSC).Receipt.ResponseKeys(a.MessageID)
 }
 
 // learn takes from an echoed reference that the attempt arrived and, if no answer told it, which id it was
@@ -92,6 +101,9 @@ func (s *step) learn(e *evidence, m *Message, p *Part, ref AttemptRef) error {
 // were given the same id share its receipt, whichever response came first.
 func (s *step) share(m *Message, ref AttemptRef, keys []receipt.Key) error {
 	for _, key := range keys {
+		if key.Partial() {
+			continue
+		}
 		refs, err := s.attempts(m.Account, key)
 		if err != nil {
 			return err

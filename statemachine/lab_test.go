@@ -227,9 +227,12 @@ func idRules(names string) receipt.IDRules {
 	var rules receipt.IDRules
 	for _, name := range strings.FieldsFunc(names, func(c rune) bool { return c == ',' }) {
 		rule := receipt.IDRule{Name: name}
-		if name, n, ok := strings.Cut(name, ":"); ok {
+		if name, value, ok := strings.Cut(name, ":"); ok {
 			rule.Name = name
-			rule.N, _ = strconv.Atoi(n)
+			var err error
+			if rule.N, err = strconv.Atoi(value); err != nil {
+				rule.Sep = value
+			}
 		}
 		rules = append(rules, rule)
 	}

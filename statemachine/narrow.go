@@ -133,8 +133,7 @@ func (s *step) askWindow(e *evidence, c *candidate) Answer {
 func (c *candidate) all(ask func(*Attempt) Answer) Answer {
 	refusals := 0
 	for _, ref := range c.refs {
-		p := c.m.Part(ref.Part)
-		a := p.attempt(ref.Attempt)
+		a := c.m.attempt(ref)
 		if a == nil {
 			continue
 		}
