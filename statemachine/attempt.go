@@ -16,8 +16,8 @@ func (a *Attempt) MayHaveArrived() bool {
 func (a *Attempt) arrived() bool { return a.Outcome == AcceptedBy || a.Outcome == Arrived }
 
 // answer puts the SMSC's answer (SMPP v3.4 §4.4.2) in. It may come after the response timer gave up on
-// it, or after evidence showed that the attempt had arrived.
-func (a *Attempt) answer(r *SubmitResp, at time.Time, seq uint64) {
+// it, or after evidence showed that the attempt had arrived. id is the answer's message_id as read.
+func (a *Attempt) answer(r *SubmitResp, id string, at time.Time, seq uint64) {
 	switch {
 	case r.CommandStatus == 0:
 		a.Outcome = AcceptedBy
@@ -27,8 +27,8 @@ func (a *Attempt) answer(r *SubmitResp, at time.Time, seq uint64) {
 		a.Outcome = RefusedPerm
 	}
 	a.CommandStatus, a.AnsweredAt, a.AnswerSeq = r.CommandStatus, at, seq
-	if r.MessageID != "" {
-		a.MessageID = r.MessageID
+	if id != "" {
+		a.MessageID = id
 	}
 	a.endDoubt(DoubtLateAnswer, seq)
 }

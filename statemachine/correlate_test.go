@@ -39,6 +39,11 @@ func TestCorrelate(t *testing.T) {
 		{"another account", "alpha ; beta", mine + "submit_resp M1 id=7\n" + `reception smsc=beta text="id:7 stat:DELIVRD"`, "unmatched", "", "", "", 0},
 		{"two SMSCs that share an account", "alpha account=x ; beta account=x", mine + "submit_resp M1 id=7\n" + `reception smsc=beta text="id:7 stat:DELIVRD"`, "matched", "M1", "text_id", "", 1},
 
+		{"octets over 0x7F", "alpha", mine + "submit_resp M1 id=caf\xE9\n" + "reception text=\"id:caf\xE9 stat:DELIVRD\"", "matched", "M1", "text_id", "", 1},
+		{"octets over 0x7F, which have no case", "alpha ids=fold_case", mine + "submit_resp M1 id=\xC1\n" + "reception text=\"id:\xE1 stat:DELIVRD\"", "unmatched", "", "", "", 0},
+		{"blanks of 0xA0 behind it", "alpha", mine + "submit_resp M1 id=7\xA0\n" + `reception text="id:7 stat:DELIVRD"`, "matched", "M1", "text_id", "", 1},
+		{"blanks of 0xA0 and no id", "alpha", mine + "submit_resp M1 id=\xA0\n" + "reception text=\"id:\xA0 stat:DELIVRD\"", "unmatched", "", "", "", 0},
+
 		{"the beginning of one id", "alpha text=truncate:4", mine + "submit_resp M1 id=abcd01\n" + `reception text="id:abcd stat:DELIVRD"`, "matched", "M1", "text_id", "", 1},
 		{"the beginning of two", "alpha text=truncate:4", twins + "submit_resp M1 id=abcd01\nsubmit_resp M2 id=abcd02\n" +
 			`reception text="id:abcd stat:DELIVRD"`, "ambiguous", "", "", "", 2},
@@ -112,6 +117,15 @@ func TestCorrelate_namesTheRule(t *testing.T) {
 	require.Equal(t, "af02c9", l.last().ExternalID)
 	l = play(t, "rules alpha ids=fold_case\naccepted M1\nsent M1\nsubmit_resp M1 id=AF02C9\nreception text=\"id:AF02C9 stat:DELIVRD\"")
 	require.Empty(t, l.last().Rule, "as received, no rule was needed")
+}
+
+func TestSubmitResp_readsItsID(t *testing.T) {
+	l := play(t, "rules alpha\naccepted M1\nsent M1\nsubmit_resp M1 id=caf\xE9\xA0")
+	require.Equal(t, "café", l.message("M1").Parts[0].Attempts[0].MessageID)
+	l = play(t, "rules alpha\naccepted M1\nsent M1\nsubmit_resp M1 id=\xA0")
+	require.Empty(t, l.message("M1").Parts[0].Attempts[0].MessageID)
+	open, _ := l.exceptions(statemachine.KindNoMessageID)
+	require.Equal(t, 1, open)
 }
 
 // counting counts the messages that a step reads.

@@ -6,10 +6,11 @@ import (
 	"esmed/receipt"
 )
 
-// identify makes an accepted attempt found by its id and has the receipts judged that waited for it.
-func (s *step) identify(m *Message, p *Part, ref AttemptRef, r *SubmitResp) error {
-	keys := s.smsc(r.SMSC).Receipt.ResponseKeys(r.MessageID)
-	about := matter{smsc: r.SMSC, account: m.Account, m: m, part: ref.Part, record: s.rec.Seq}
+// identify makes an attempt that the SMSC accepted found by the id it was given (as receipt.MessageID
+// reads it), and has the receipts judged that waited for it.
+func (s *step) identify(m *Message, p *Part, ref AttemptRef, smsc, id string) error {
+	keys := s.smsc(smsc).Receipt.ResponseKeys(id)
+	about := matter{smsc: smsc, account: m.Account, m: m, part: ref.Part, record: s.rec.Seq}
 	if p.State == Failed {
 		about.kind, about.group = KindConflict, partGroup(m, ref.Part)
 		about.reason = "the SMSC accepted it after it had failed"
@@ -28,7 +29,7 @@ func (s *step) identify(m *Message, p *Part, ref AttemptRef, r *SubmitResp) erro
 	}
 	s.index(m.Account, keys, ref)
 	if len(others) > 0 {
-		about.kind, about.group = KindDuplicateMessageID, m.Account+"/"+r.MessageID
+		about.kind, about.group = KindDuplicateMessageID, m.Account+"/"+id
 		about.candidates = append(others, ref)
 		about.reason = "the SMSC gave the same message_id to several messages that are open"
 		if err := s.raise(about); err != nil {

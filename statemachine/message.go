@@ -133,7 +133,7 @@ type Attempt struct {
 
 	Outcome       Outcome
 	CommandStatus uint32
-	MessageID     string
+	MessageID     string // as receipt.MessageID reads it; "" = none known
 	AnsweredAt    time.Time
 	AnswerSeq     uint64 // its submit_resp record; 0 = none
 	DoubtSeq      uint64 // its in_doubt record; 0 = never in doubt

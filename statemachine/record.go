@@ -122,7 +122,7 @@ type SubmitResp struct {
 	PDU            []byte
 
 	CommandStatus uint32
-	MessageID     string    // as received; "" when absent
+	MessageID     string    // its octets as received; "" when absent
 	Temporary     bool      // decided when it came: back to the queue …
 	RetryAt       time.Time // … until then
 }

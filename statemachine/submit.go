@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"esmed/receipt"
 )
 
 // Bits of registered_delivery that ask for a receipt (SMPP v3.4 §5.2.17).
@@ -82,7 +84,8 @@ func (s *step) submitResp(r *SubmitResp) error {
 	if a.Outcome == Unanswered {
 		s.changeUnanswered(m, ref, true)
 	}
-	a.answer(r, s.rec.At, s.rec.Seq)
+	id := receipt.MessageID([]byte(r.MessageID))
+	a.answer(r, id, s.rec.At, s.rec.Seq)
 	if a.Outcome == AcceptedBy && m.SubmittedAt.IsZero() {
 		m.SubmittedAt = s.rec.At
 	}
@@ -98,7 +101,7 @@ func (s *step) submitResp(r *SubmitResp) error {
 		return err
 	}
 	if a.Outcome == AcceptedBy {
-		if err := s.identify(m, p, ref, r); err != nil {
+		if err := s.identify(m, p, ref, r.SMSC, id); err != nil {
 			return err
 		}
 	}
