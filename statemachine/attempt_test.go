@@ -140,3 +140,79 @@ func TestAttempt_endOfDoubt(t *testing.T) {
 	require.Equal(t, 2, ended)
 	require.Empty(t, l.message("M1").Exceptions)
 }
+
+// TestReference_attempt: an echoed reference names a part. Which attempt of it the receipt is about, its
+// ids say, or there is only one that it can be; else nobody's doubt ends.
+func TestReference_attempt(t *testing.T) {
+	const (
+		lost   = "sent M1\nin_doubt M1\n"
+		twice  = lost + "sent M1/1/2\n"
+		second = twice + "submit_resp M1/1/2 id=AF\n" // the first in doubt
+		first  = twice + "submit_resp M1/1/1 id=AF\n" // the second unanswered
+	)
+	tests := []struct {
+		name, rules, script string
+		want                int
+		ids                 []string
+		outcomes            []statemachine.Outcome
+	}{
+		{"the only one", "", lost + `reception ref=M1 text="id:7 stat:ENROUTE"`, 1,
+			[]string{"7"}, []statemachine.Outcome{statemachine.Arrived}},
+		{"the only one, and no id", "", lost + `reception ref=M1 text="stat:ENROUTE"`, 1,
+			[]string{""}, []statemachine.Outcome{statemachine.Arrived}},
+		{"the only one, and a word for none beside an id", "", lost + `reception ref=M1 tlv=NULL text="id:7 stat:ENROUTE"`, 1,
+			[]string{"7"}, []statemachine.Outcome{statemachine.Arrived}},
+		{"the only one that may have arrived", "", "sent M1\nin_doubt M1 not_written\nsent M1/1/2\n" + `reception ref=M1 text="stat:ENROUTE"`, 2,
+			[]string{"", ""}, []statemachine.Outcome{statemachine.NotSent, statemachine.Unanswered}},
+		{"by the text's id", "", second + `reception ref=M1 tlv=999 text="id:AF stat:ENROUTE"`, 2,
+			[]string{"", "AF"}, []statemachine.Outcome{statemachine.Doubtful, statemachine.AcceptedBy}},
+		{"by the TLV's id", "", second + `reception ref=M1 tlv=AF text="id:999 stat:ENROUTE"`, 2,
+			[]string{"", "AF"}, []statemachine.Outcome{statemachine.Doubtful, statemachine.AcceptedBy}},
+		{"by an id in canonical form", "ids=hex_to_dec", second + `reception ref=M1 tlv=175 state=1`, 2,
+			[]string{"", "AF"}, []statemachine.Outcome{statemachine.Doubtful, statemachine.AcceptedBy}},
+		{"by an id in canonical form, beside one unanswered", "ids=hex_to_dec", first + `reception ref=M1 tlv=175 state=1`, 1,
+			[]string{"AF", ""}, []statemachine.Outcome{statemachine.AcceptedBy, statemachine.Unanswered}},
+		{"by an id that a reference told before", "ids=hex_to_dec", lost + "reception ref=M1 tlv=175 state=1\nsent M1/1/2\n" + `reception ref=M1 tlv=175 state=6`, 1,
+			[]string{"175", ""}, []statemachine.Outcome{statemachine.Arrived, statemachine.Unanswered}},
+		{"an id that fits none is the nameless one's", "", second + `reception ref=M1 text="id:B0 stat:ENROUTE"`, 1,
+			[]string{"B0", "AF"}, []statemachine.Outcome{statemachine.Arrived, statemachine.AcceptedBy}},
+		{"an id that was given as a word for none leaves it nameless", "", twice + "submit_resp M1/1/2 id=null\nsubmit_resp M1/1/1 id=AF\n" + `reception ref=M1 text="id:B0 stat:ENROUTE"`, 2,
+			[]string{"AF", "B0"}, []statemachine.Outcome{statemachine.AcceptedBy, statemachine.AcceptedBy}},
+		{"without an id it may be either's", "", second + `reception ref=M1 text="stat:ENROUTE"`, 0,
+			[]string{"", "AF"}, []statemachine.Outcome{statemachine.Doubtful, statemachine.AcceptedBy}},
+		{"without an id it may be either's, one unanswered", "", first + `reception ref=M1 text="stat:ENROUTE"`, 0,
+			[]string{"AF", ""}, []statemachine.Outcome{statemachine.AcceptedBy, statemachine.Unanswered}},
+		{"of two nameless ones", "", twice + `reception ref=M1 text="id:7 stat:ENROUTE"`, 0,
+			[]string{"", ""}, []statemachine.Outcome{statemachine.Doubtful, statemachine.Unanswered}},
+		{"of two that were given one id", "", second + "submit_resp M1/1/1 id=AF\n" + `reception ref=M1 text="id:AF stat:ENROUTE"`, 0,
+			[]string{"AF", "AF"}, []statemachine.Outcome{statemachine.AcceptedBy, statemachine.AcceptedBy}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			l := play(t, "rules alpha client_ref "+tt.rules+"\naccepted M1 in_doubt=resend\n"+tt.script)
+			require.Equal(t, statemachine.ByClientRef, l.last().By)
+			require.Equal(t, tt.want, l.last().Attempt)
+			for i, a := range l.message("M1").Parts[0].Attempts {
+				require.Equal(t, tt.ids[i], a.MessageID, "attempt %d", a.Number)
+				require.Equal(t, tt.outcomes[i], a.Outcome, "attempt %d", a.Number)
+				if a.Outcome == statemachine.Doubtful {
+					require.Empty(t, a.DoubtEnded)
+				}
+			}
+		})
+	}
+}
+
+// TestReference_hidesNoDoubt: what one attempt's receipt says does not answer for another one.
+func TestReference_hidesNoDoubt(t *testing.T) {
+	l := play(t, `rules alpha client_ref ids=hex_to_dec
+		accepted M1 in_doubt=resend
+		sent M1
+		in_doubt M1
+		sent M1/1/2
+		submit_resp M1/1/1 id=AF
+		reception ref=M1 tlv=175 text="err:0"
+		in_doubt M1/1/2`)
+	require.Equal(t, statemachine.Doubtful, l.message("M1").Parts[0].Attempts[1].Outcome)
+	require.Equal(t, statemachine.InDoubt, l.message("M1").State)
+}

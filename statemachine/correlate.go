@@ -171,7 +171,7 @@ func (s *step) referred(e *evidence) ([]candidate, error) {
 	part := 1
 	if several {
 		n, err := strconv.Atoi(number)
-		if err != nil {
+		if err != nil || strconv.Itoa(n) != number { // +2 and 02 are not how we write it
 			return nil, nil
 		}
 		part = n
@@ -184,20 +184,32 @@ func (s *step) referred(e *evidence) ([]candidate, error) {
 	if p == nil || len(p.Attempts) == 0 {
 		return nil, nil
 	}
-	ref := AttemptRef{Message: m.ID, Part: part, Attempt: p.attemptBehind(e.receipt.ID)}
+	ref := AttemptRef{Message: m.ID, Part: part, Attempt: s.attemptBehind(e, m, p)}
 	return []candidate{{m: m, refs: []AttemptRef{ref}, by: ByClientRef, id: e.receipt.ClientRef}}, nil
 }
 
-// attemptBehind is the attempt that an echoed reference to the part is about: the one that has the
-// receipt's id, else the only one that may have arrived without an id being known; 0 when that is open.
-func (p *Part) attemptBehind(id string) int {
-	for i := range p.Attempts {
-		if a := &p.Attempts[i]; a.MessageID != "" && a.MessageID == id {
-			return a.Number
+// attemptBehind is the attempt that an echoed reference to the part is about: the one that was given one of
+// the receipt's ids; if none was and there is an id, the only one whose id is not known; else the only one
+// that may have arrived. 0 when that is open.
+func (s *step) attemptBehind(e *evidence, m *Message, p *Part) int {
+	ids := e.keys()
+	for _, id := range ids {
+		named := p.which(func(a *Attempt) bool { return slices.Contains(s.keys(m, a), id) })
+		if len(named) > 0 {
+			return only(named)
 		}
 	}
-	if last, n := p.nameless(); n == 1 {
-		return last
+	nameless := p.which(func(a *Attempt) bool { return a.MayHaveArrived() && len(s.keys(m, a)) == 0 })
+	if len(ids) > 0 && len(nameless) == 1 {
+		return nameless[0]
+	}
+	return only(p.which((*Attempt).MayHaveArrived))
+}
+
+// only is the one number, or 0.
+func only(numbers []int) int {
+	if len(numbers) == 1 {
+		return numbers[0]
 	}
 	return 0
 }

@@ -66,6 +66,10 @@ func TestCorrelate(t *testing.T) {
 		{"a reference to what was never sent", "alpha client_ref", "accepted M1\n" + `reception ref=M1 text="id:7 stat:DELIVRD"`, "unmatched", "", "", "", 0},
 		{"a reference to a message of several parts must name one", "alpha client_ref", "accepted M1 parts=2\nsent M1/1\n" + `reception ref=M1 text="id:7 stat:DELIVRD"`, "unmatched", "", "", "", 0},
 
+		{"a reference with a sign", "alpha client_ref", "accepted M1 parts=2\nsent M1/1\nsent M1/2\n" + `reception ref=M1/+2 text="id:7 stat:DELIVRD"`, "unmatched", "", "", "", 0},
+		{"a reference with a zero before the part", "alpha client_ref", "accepted M1 parts=2\nsent M1/1\nsent M1/2\n" + `reception ref=M1/02 text="id:7 stat:DELIVRD"`, "unmatched", "", "", "", 0},
+		{"a reference with its part", "alpha client_ref", "accepted M1 parts=2\nsent M1/1\nsent M1/2\n" + `reception ref=M1/2 text="id:7 stat:DELIVRD"`, "matched", "M1", "client_ref", "", 1},
+
 		{"the address refuses", "alpha", mine + "submit_resp M1 id=7\n" + `reception src=447700900123 text="id:7 stat:DELIVRD"`, "address_mismatch", "", "text_id", "", 1},
 		{"flagged only", "alpha address_check=flag", mine + "submit_resp M1 id=7\n" + `reception src=447700900123 text="id:7 stat:DELIVRD"`, "matched", "M1", "text_id", "", 1},
 		{"never asked", "alpha address_check=off", mine + "submit_resp M1 id=7\n" + `reception src=447700900123 text="id:7 stat:DELIVRD"`, "matched", "M1", "text_id", "", 1},
@@ -222,4 +226,10 @@ func TestMessage_Reindex(t *testing.T) {
 	l.play("rules alpha ids=hex_to_dec")
 	_, rules = l.mem.Rules()
 	require.Len(t, l.message("M1").Reindex(&rules.SMSCs[0]), 2, "as received, and in decimal")
+
+	// An id that a receipt told is in the receipts' notation.
+	l = play(t, "rules alpha client_ref ids=hex_to_dec\naccepted M1\nsent M1\nreception ref=M1 text=\"id:31 stat:ENROUTE\"")
+	_, rules = l.mem.Rules()
+	require.Equal(t, l.effects[3].Index, l.message("M1").Reindex(&rules.SMSCs[0]))
+	require.Len(t, l.effects[3].Index, 1)
 }

@@ -73,26 +73,40 @@ func (s *step) liveOwners(m *Message, keys []receipt.Key) ([]AttemptRef, error) 
 }
 
 // keys are the forms under which an attempt of the message is found by its id; nil while it has none.
-func (s *step) keys(m *Message, a *Attempt) []receipt.Key {
-	return s.smsc(m.SMSC).Receipt.ResponseKeys(a.MessageID)
+func (s *step) keys(m *Message, a *Attempt) []receipt.Key { return a.keys(&s.smsc(m.SMSC).Receipt) }
+
+// keys reads the id as what it is: that of an answer, or one that a receipt with our reference told.
+func (a *Attempt) keys(rules *receipt.Rules) []receipt.Key {
+	if a.AnswerSeq != 0 {
+		return rules.ResponseKeys(a.MessageID)
+	}
+	var keys []receipt.Key
+	for _, tlv := range [...]bool{true, false} {
+		for _, form := range rules.ReceiptKeys(a.MessageID, tlv) {
+			if !slices.Contains(keys, form.Key) {
+				keys = append(keys, form.Key)
+			}
+		}
+	}
+	return keys
 }
 
 // learn takes from an echoed reference that the attempt arrived and, if no answer told it, which id it was
-// given. With the id, held receipts for it have found their owner.
+// given. With the id, held receipts for it have found their owner. While it is open which attempt the
+// reference is about, nothing is learnt.
 func (s *step) learn(e *evidence, m *Message, p *Part, ref AttemptRef) error {
-	keys := e.keys()
-	if a := p.editAttempt(ref.Attempt); a != nil {
-		known := a.MessageID != ""
-		a.arrive(e.seq)
-		if known || len(keys) == 0 {
-			return nil
-		}
-		a.MessageID = e.receipt.ID
-		if err := s.resolve(KindNoMessageID, partGroup(m, p.Number), string(DoubtClientRef), e.smsc); err != nil {
-			return err
-		}
-	} else if _, n := p.nameless(); n == 0 {
+	a := p.editAttempt(ref.Attempt)
+	if a == nil {
 		return nil
+	}
+	a.arrive(e.seq)
+	keys := e.keys()
+	if len(keys) == 0 || len(s.keys(m, a)) > 0 {
+		return nil
+	}
+	_, a.MessageID = e.namedBy(keys)
+	if err := s.resolve(KindNoMessageID, partGroup(m, p.Number), string(DoubtClientRef), e.smsc); err != nil {
+		return err
 	}
 	s.index(m.Account, keys, ref)
 	return s.wakeKeys(m.Account, keys)

@@ -79,7 +79,7 @@ type Event struct {
 type Reported struct {
 	State        State
 	Final        bool   // State is final under the SMSC's rules of that time: locked
-	Attempt      int    // whose id it bears; 0 = not known
+	Attempt      int    // that it is about; 0 = not known
 	SMSC         string // who reported it
 	Seq          uint64 // the reception (or query_resp)
 	At           time.Time

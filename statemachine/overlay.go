@@ -80,7 +80,7 @@ func (m *Message) Reindex(rules *SMSCRules) []IndexEntry {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		for _, a := range p.Attempts {
-			for _, key := range rules.Receipt.ResponseKeys(a.MessageID) {
+			for _, key := range a.keys(&rules.Receipt) {
 				entries = append(entries, IndexEntry{m.Account, key, AttemptRef{m.ID, p.Number, a.Number}})
 			}
 		}

@@ -81,14 +81,15 @@ func (p *Part) has(o Outcome) bool { return p.first(o) != nil }
 // arrived reports whether the SMSC certainly has the part.
 func (p *Part) arrived() bool { return p.has(AcceptedBy) || p.has(Arrived) }
 
-// nameless counts the attempts that may have arrived and whose id is not known, and gives the last one.
-func (p *Part) nameless() (last, n int) {
+// which gives the numbers of the attempts of which that is true.
+func (p *Part) which(is func(*Attempt) bool) []int {
+	var numbers []int
 	for i := range p.Attempts {
-		if a := &p.Attempts[i]; a.MessageID == "" && a.MayHaveArrived() {
-			last, n = a.Number, n+1
+		if a := &p.Attempts[i]; is(a) {
+			numbers = append(numbers, a.Number)
 		}
 	}
-	return last, n
+	return numbers
 }
 
 // current is the state that attempts and evidence give (DESIGN §3, Attempts). A part that failed stays so.
