@@ -9,7 +9,7 @@ import (
 // Answer is what a receipt's addresses say about a message that its id selected.
 type Answer uint8
 
-// Answers. The zero answer is that they say nothing.
+// Answers, the stronger ones later. The zero answer is that they say nothing.
 const (
 	Silent  Answer = iota // no address that could be compared
 	Agrees                // one of them is our destination

@@ -84,6 +84,12 @@ func TestCorrelate(t *testing.T) {
 			`reception umr=2 text="id:7 stat:DELIVRD"`, "matched", "M2", "text_id", "user_message_reference", 2},
 		{"which selects nothing where it is not configured", "alpha", "accepted M1\nsent M1 umr=1\naccepted M2\nsent M2 umr=2\n" + same +
 			`reception umr=2 text="id:7 stat:DELIVRD"`, "ambiguous", "", "", "", 2},
+		{"the address agrees with one and user_message_reference with the other", "alpha user_message_reference", "accepted M1\nsent M1 umr=1\naccepted M2 to=+393331234568\nsent M2 umr=2\n" + same +
+			`reception umr=2 text="id:7 stat:DELIVRD"`, "ambiguous", "", "", "", 2},
+		{"both agree with one", "alpha user_message_reference", "accepted M1\nsent M1 umr=1\naccepted M2 to=+393331234568\nsent M2 umr=2\n" + same +
+			`reception src=393331234568 umr=2 text="id:7 stat:DELIVRD"`, "matched", "M2", "text_id", "address+user_message_reference", 2},
+		{"what was sent without a reference is not refused by one", "alpha user_message_reference", "accepted M1\nsent M1 umr=1\naccepted M2\nsent M2\n" + same +
+			`reception umr=1 text="id:7 stat:DELIVRD"`, "ambiguous", "", "", "", 2},
 		{"nor where only one candidate is left", "alpha user_message_reference", "accepted M1\nsent M1 umr=1\nsubmit_resp M1 id=7\n" +
 			`reception umr=2 text="id:7 stat:DELIVRD"`, "matched", "M1", "text_id", "", 1},
 		{"narrowed by its dates", "alpha", "2026-11-28 09:00:00 accepted M1\nsent M1\nsubmit_resp M1 id=7\n2026-11-30 09:00:00 accepted M2\nsent M2\nsubmit_resp M2 id=7\n" +

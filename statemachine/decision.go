@@ -54,7 +54,7 @@ type Decision struct {
 	ExternalID       string   // the id that matched, as received
 	Rule             []string // id rules that were needed
 	Candidates       int
-	NarrowedBy       string
+	NarrowedBy       string // what told the one from the other candidates: logical_event, address, user_message_reference, address+user_message_reference, dates or window
 	Verdict          Verdict
 	Why              string // short, for people: "intermediate notification never finalises"
 	From, To         State

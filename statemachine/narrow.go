@@ -1,6 +1,8 @@
 package statemachine
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"esmed/receipt"
@@ -8,65 +10,78 @@ import (
 
 // narrowing is one step by which several candidates become fewer. Each candidate is asked for its
 // answer: if one agrees, those that agree are left; else those that do not refuse.
-type narrowing uint8
+type narrowing []question
 
-// The steps in their order (DESIGN §4).
+// question is what a candidate is asked.
+type question uint8
+
 const (
-	byEvent narrowing = iota
-	byAddress
-	byReference
-	byDates
-	byWindow
-	narrowings
+	aboutEvent question = iota
+	aboutAddress
+	aboutReference
+	aboutDates
+	aboutWindow
 )
 
-// narrowingNames are as in Decision.NarrowedBy.
-var narrowingNames = [narrowings]string{"logical_event", "address", "user_message_reference", "dates", "window"}
+// questionNames are as in Decision.NarrowedBy.
+var questionNames = [...]string{"logical_event", "address", "user_message_reference", "dates", "window"}
+
+// narrowings are the steps in their order (DESIGN §4).
+var narrowings = [...]narrowing{{aboutEvent}, {aboutAddress, aboutReference}, {aboutDates}, {aboutWindow}}
 
 // dateSlack is how much a receipt's done date may lie before our submit: clocks differ, and dates come
 // without zone.
 const dateSlack = 24 * time.Hour
 
-// narrow takes candidates away until one is left, and names the step that left one; "" when there was
-// only one, or when several are left or none.
+// narrow takes candidates away until one is left or none, and names what did; "" when there was only one,
+// or when several are left.
 func (s *step) narrow(e *evidence, left []candidate) ([]candidate, string) {
 	if len(left) < 2 {
 		return left, ""
 	}
-	for n := range narrowings {
-		if left = s.keep(n, e, left); len(left) == 1 {
-			return left, narrowingNames[n]
+	for _, n := range narrowings {
+		var by string
+		if left, by = s.keep(n, e, left); len(left) < 2 {
+			return left, by
 		}
 	}
 	return left, ""
 }
 
-func (s *step) keep(n narrowing, e *evidence, of []candidate) []candidate {
+// keep takes a step and names the questions whose answers told the candidates apart.
+func (s *step) keep(n narrowing, e *evidence, of []candidate) (left []candidate, by string) {
 	answers := make([]Answer, len(of))
-	want := Silent
-	for i := range of {
-		if answers[i] = s.ask(n, e, &of[i]); answers[i] == Agrees {
-			want = Agrees
+	var told []string
+	for _, q := range n {
+		differ := false
+		first := s.ask(q, e, &of[0])
+		for i := range of {
+			answer := s.ask(q, e, &of[i])
+			differ = differ || answer != first
+			answers[i] = max(answers[i], answer) // one refusal is enough
+		}
+		if differ {
+			told = append(told, questionNames[q])
 		}
 	}
-	var left []candidate
+	want := slices.Contains(answers, Agrees)
 	for i := range of {
-		if answers[i] == want || want == Silent && answers[i] != Refuses {
+		if answers[i] == Agrees || !want && answers[i] == Silent {
 			left = append(left, of[i])
 		}
 	}
-	return left
+	return left, strings.Join(told, "+")
 }
 
-func (s *step) ask(n narrowing, e *evidence, c *candidate) Answer {
-	switch n {
-	case byEvent:
+func (s *step) ask(q question, e *evidence, c *candidate) Answer {
+	switch q {
+	case aboutEvent:
 		return s.askEvent(e, c)
-	case byAddress:
+	case aboutAddress:
 		return s.askAddress(e, c)
-	case byReference:
+	case aboutReference:
 		return s.askReference(e, c)
-	case byDates:
+	case aboutDates:
 		return s.askDates(e, c)
 	}
 	return s.askWindow(e, c)
