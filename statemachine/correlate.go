@@ -77,7 +77,11 @@ func (s *step) correlate(e *evidence) (finding, error) {
 			return f, nil
 		}
 	}
-	if dest, err := s.mustWait(e, left); err != nil || dest != "" {
+	may := left
+	if len(may) == 0 { // what is nobody's yet may be an unanswered submit's all the more
+		may = found
+	}
+	if dest, err := s.mustWait(e, may); err != nil || dest != "" {
 		const why = "fits only closed parts, and a submit to the same destination is unanswered"
 		return finding{correlation: Unmatched, count: f.count, waitsFor: dest, why: why}, err
 	}
@@ -121,15 +125,15 @@ func (f *finding) refuse(e *evidence) bool {
 // mustWait gives the destination whose unanswered submit the evidence has to wait for: an id may be
 // recycled, and the receipt before its response. A submit that left after the receipt came is not its
 // owner.
-func (s *step) mustWait(e *evidence, left []candidate) (string, error) {
-	for i := range left {
-		c := &left[i]
+func (s *step) mustWait(e *evidence, may []candidate) (string, error) {
+	for i := range may {
+		c := &may[i]
 		if c.by == ByClientRef || !c.closed() || c.knows(e.event) {
 			return "", nil
 		}
 	}
-	for i := range left {
-		dest := left[i].m.destination()
+	for i := range may {
+		dest := may[i].m.destination()
 		oldest, err := s.oldestUnanswered(e.account, dest)
 		if err != nil {
 			return "", err
