@@ -2,6 +2,7 @@ package statemachine
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -109,7 +110,7 @@ func (s *step) settle(m *Message, p *Part, basis Basis, seq uint64, ended DoubtE
 	case p.State == InDoubt && from != InDoubt && !p.arrived():
 		return s.raise(matter{
 			kind: KindInDoubt, group: partGroup(m, p.Number), smsc: m.SMSC, account: m.Account, m: m, part: p.Number,
-			record: s.rec.Seq, reason: "it left, and its answer was lost",
+			records: p.doubtSeqs(), reason: fmt.Sprintf("attempt %d left, and its answer was lost", p.first(Doubtful).Number),
 		})
 	case from == InDoubt && p.State != InDoubt && ended != "":
 		return s.resolve(KindInDoubt, partGroup(m, p.Number), string(ended), s.by)

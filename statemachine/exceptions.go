@@ -22,6 +22,7 @@ type matter struct {
 	m          *Message // an edited message that shows the exception, or nil
 	part       int
 	record     uint64
+	records    []uint64 // in place of record where there may be several
 	candidates []AttemptRef
 	reason     string
 }
@@ -40,6 +41,9 @@ func (s *step) raise(a matter) error {
 	x.Count++
 	x.LastAt = s.rec.At
 	x.note(a.record)
+	for _, seq := range a.records {
+		x.note(seq)
+	}
 	for _, ref := range a.candidates {
 		if !slices.Contains(x.Candidates, ref) && len(x.Candidates) < MaxExceptionRecords {
 			x.Candidates = append(slices.Clip(x.Candidates), ref)

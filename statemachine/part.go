@@ -92,6 +92,33 @@ func (p *Part) which(is func(*Attempt) bool) []int {
 	return numbers
 }
 
+// Doubt gives the first attempt that is in doubt, nil when none is, and beside it the attempt whose fate
+// belongs to the same story: the first accepted one, else the newest; nil when that is the one in doubt.
+func (p *Part) Doubt() (doubt, other *Attempt) {
+	doubt = p.first(Doubtful)
+	if doubt == nil {
+		return nil, nil
+	}
+	if other = p.first(AcceptedBy); other == nil {
+		other = &p.Attempts[len(p.Attempts)-1]
+	}
+	if other == doubt {
+		other = nil
+	}
+	return doubt, other
+}
+
+// doubtSeqs are the records that put attempts in doubt which still are.
+func (p *Part) doubtSeqs() []uint64 {
+	var seqs []uint64
+	for i := range p.Attempts {
+		if p.Attempts[i].Outcome == Doubtful {
+			seqs = append(seqs, p.Attempts[i].DoubtSeq)
+		}
+	}
+	return seqs
+}
+
 // current is the state that attempts and evidence give (DESIGN §3, Attempts). A part that failed stays so.
 func (p *Part) current() State {
 	switch {
@@ -130,12 +157,16 @@ func (p *Part) fromAttempts() State {
 // settle brings State up to what attempts and evidence give and, if that moved it, notes what it rests on.
 func (p *Part) settle(basis Basis, seq uint64) {
 	state := p.current()
+	if state == InDoubt { // the doubt's record, not the one that answered another attempt
+		p.State, p.Basis, p.BasisSeq = InDoubt, BasisNone, p.first(Doubtful).DoubtSeq
+		return
+	}
 	if state == p.State {
 		return
 	}
 	p.State, p.Basis, p.BasisSeq = state, basis, seq
 	switch state {
-	case Queued, Submitting, InDoubt:
+	case Queued, Submitting:
 		p.Basis = BasisNone
 	case Submitted:
 		// Not the record that ended somebody else's doubt, but the one that accepted the part.

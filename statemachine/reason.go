@@ -97,10 +97,22 @@ func (p *Part) queuedReason(smsc string) string {
 }
 
 func (p *Part) doubtReason(smsc string) string {
-	a := p.first(Doubtful)
+	a, other := p.Doubt()
 	why := fmt.Sprintf("attempt %d was sent in record %d and its answer lost (%s) in record %d", a.Number, a.Seq, a.DoubtCause, a.DoubtSeq)
-	if ok := p.first(AcceptedBy); ok != nil {
-		why += fmt.Sprintf("; %s accepted attempt %d in record %d", smsc, ok.Number, ok.AnswerSeq)
+	if other == nil {
+		return why
+	}
+	switch other.Outcome {
+	case AcceptedBy:
+		why += fmt.Sprintf("; %s accepted attempt %d in record %d", smsc, other.Number, other.AnswerSeq)
+	case RefusedTemp, RefusedPerm:
+		why += fmt.Sprintf("; %s refused attempt %d with command_status 0x%08X in record %d", smsc, other.Number, other.CommandStatus, other.AnswerSeq)
+	case Doubtful:
+		why += fmt.Sprintf("; that to attempt %d was lost (%s) in record %d", other.Number, other.DoubtCause, other.DoubtSeq)
+	case NotSent:
+		why += fmt.Sprintf("; attempt %d did not leave", other.Number)
+	case Arrived:
+		why += fmt.Sprintf("; a receipt in record %d shows that %s has attempt %d", other.DoubtEndSeq, smsc, other.Number)
 	}
 	return why
 }

@@ -25,6 +25,12 @@ func TestMessage_Reason(t *testing.T) {
 		{"in doubt", sent + "in_doubt M1 cause=cut", "attempt 1 was sent in record 3 and its answer lost (cut) in record 4", "none", nil},
 		{"in doubt beside an accepted attempt", sent + "in_doubt M1\nsent M1/1/2\nsubmit_resp M1/1/2 id=8",
 			"attempt 1 was sent in record 3 and its answer lost (timeout) in record 4; alpha accepted attempt 2 in record 6", "none", nil},
+		{"in doubt beside a refused attempt", sent + "in_doubt M1\nsent M1/1/2\nsubmit_resp M1/1/2 status=0x0B",
+			"attempt 1 was sent in record 3 and its answer lost (timeout) in record 4; alpha refused attempt 2 with command_status 0x0000000B in record 6", "none", nil},
+		{"two attempts in doubt", sent + "in_doubt M1\nsent M1/1/2\nin_doubt M1/1/2 cause=cut",
+			"attempt 1 was sent in record 3 and its answer lost (timeout) in record 4; that to attempt 2 was lost (cut) in record 6", "none", nil},
+		{"of two in doubt, the first was refused after all", sent + "in_doubt M1\nsent M1/1/2\nin_doubt M1/1/2 cause=cut\nsubmit_resp M1/1/1 status=0x0B",
+			"attempt 2 was sent in record 5 and its answer lost (cut) in record 6", "none", nil},
 		{"submitted", accepted, "alpha accepted it in record 4; no outcome was reported yet", "submit_sm_resp", []uint64{4}},
 		{"no receipt asked for", "accepted M1 asks=none\nsent M1\nsubmit_resp M1 id=7",
 			"alpha accepted it in record 4; no receipt was asked for", "submit_sm_resp", []uint64{4}},
@@ -74,4 +80,32 @@ func TestMessage_decidingPart(t *testing.T) {
 	waiting := play(t, "rules alpha\naccepted M1").message("M1")
 	require.Nil(t, waiting.Acceptance())
 	require.Nil(t, waiting.Report())
+}
+
+func TestPart_basisOfADoubtIsTheAttemptInDoubt(t *testing.T) {
+	const lost = "rules alpha in_doubt=resend\naccepted M1\nsent M1\nin_doubt M1\nsent M1/1/2\n" // in doubt in record 4
+	tests := []struct {
+		name, script string
+		basis        uint64
+		records      []uint64
+	}{
+		{"the next attempt refused for good", lost + "submit_resp M1/1/2 status=0x0B", 4, []uint64{4}},
+		{"the next attempt accepted", lost + "submit_resp M1/1/2 id=8", 4, nil},
+		{"the next attempt lost too, and no time for a third", lost + "in_doubt M1/1/2\nexpired M1", 4, []uint64{4, 6}},
+		{"then the first is refused", lost + "in_doubt M1/1/2\nexpired M1\nsubmit_resp M1/1/1 status=0x0B", 6, []uint64{4, 6}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := play(t, tt.script)
+			p := w.message("M1").Parts[0]
+			require.Equal(t, statemachine.InDoubt, p.State)
+			require.Equal(t, tt.basis, p.BasisSeq)
+			var records []uint64
+			for _, x := range w.mem.Exceptions {
+				require.Equal(t, "attempt 1 left, and its answer was lost", x.Reason)
+				records = append(records, x.Records...)
+			}
+			require.Equal(t, tt.records, records)
+		})
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -115,6 +116,14 @@ func TestMessage_reasons(t *testing.T) {
 	}
 	sent := &statemachine.Sent{Message: id, Part: 1, Attempt: 1, SMSC: "alpha", Session: "alpha/1", SequenceNumber: 7}
 	ok := &statemachine.SubmitResp{Message: id, Part: 1, Attempt: 1, SMSC: "alpha", Session: "alpha/1", MessageID: "a1"}
+	lost := func(attempt int, cause string) statemachine.Fact {
+		return &statemachine.AttemptInDoubt{Message: id, Part: 1, Attempt: attempt, SMSC: "alpha", Session: "alpha/1", Cause: cause}
+	}
+	second := func(status uint32, messageID string) statemachine.Fact {
+		return &statemachine.SubmitResp{Message: id, Part: 1, Attempt: 2, SMSC: "alpha", Session: "alpha/1", CommandStatus: status, MessageID: messageID}
+	}
+	again := &statemachine.Sent{Message: id, Part: 1, Attempt: 2, SMSC: "alpha", Session: "alpha/1", SequenceNumber: 8}
+	doubted := slices.Clip([]statemachine.Fact{sent, lost(1, "timeout"), again})
 	tests := []struct {
 		name          string
 		facts         []statemachine.Fact
@@ -122,8 +131,14 @@ func TestMessage_reasons(t *testing.T) {
 	}{
 		{"accepted by us", nil, "QUEUED", "waits in the queue of alpha since record 2"},
 		{"left", []statemachine.Fact{sent}, "SUBMITTING", "attempt 1 left on alpha/1 in record 3, no answer yet"},
-		{"answer lost", []statemachine.Fact{sent, &statemachine.AttemptInDoubt{Message: id, Part: 1, Attempt: 1, SMSC: "alpha", Session: "alpha/1", Cause: "timeout"}},
+		{"answer lost", []statemachine.Fact{sent, lost(1, "timeout")},
 			"IN_DOUBT", "attempt 1 left on alpha/1, and its answer was lost (timeout), record 4"},
+		{"answer lost, and the next attempt refused for good", append(doubted, second(0x0B, "")),
+			"IN_DOUBT", "attempt 1 left on alpha/1, and its answer was lost (timeout), record 4; attempt 2 was refused with ESME_RINVDSTADR in record 6"},
+		{"answer lost, and the next attempt accepted", append(doubted, second(0, "a2")),
+			"IN_DOUBT", "attempt 1 left on alpha/1, and its answer was lost (timeout), record 4; attempt 2 was accepted in record 6"},
+		{"both answers lost", append(doubted, lost(2, "cut"), &statemachine.QueueExpired{Message: id}),
+			"IN_DOUBT", "attempt 1 left on alpha/1, and its answer was lost (timeout), record 4; so was that to attempt 2 (cut), record 6"},
 		{"refused for a while", []statemachine.Fact{sent, refused(0x58, true)}, "QUEUED",
 			"alpha refused attempt 1 with ESME_RTHROTTLED in record 4; next attempt not before 2026-11-30T13:00:00Z"},
 		{"refused for good", []statemachine.Fact{sent, refused(0x0B, false)}, "FAILED", "alpha refused attempt 1 with ESME_RINVDSTADR in record 4"},

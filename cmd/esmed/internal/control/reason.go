@@ -31,6 +31,8 @@ func (r renderer) partReason(smsc string, p *statemachine.Part) string {
 	switch {
 	case p.State == statemachine.Queued:
 		return r.queuedReason(smsc, p)
+	case p.State == statemachine.InDoubt:
+		return r.doubtReason(smsc, p)
 	case p.State == statemachine.Submitted:
 		return submittedReason(smsc, p)
 	case p.State.Reported():
@@ -46,14 +48,37 @@ func (r renderer) attemptReason(smsc string, last *statemachine.Attempt, p *stat
 	switch p.State {
 	case statemachine.Submitting:
 		return fmt.Sprintf("attempt %d left on %s in record %d, no answer yet", last.Number, last.Session, last.Seq)
-	case statemachine.InDoubt:
-		return fmt.Sprintf("attempt %d left on %s, and its answer was lost (%s), record %d", last.Number, last.Session, last.DoubtCause, last.DoubtSeq)
 	case statemachine.Failed:
 		if last.Outcome == statemachine.RefusedPerm {
 			return fmt.Sprintf("%s refused attempt %d with %s in record %d", smsc, last.Number, r.statusName(last.CommandStatus), last.AnswerSeq)
 		}
 	}
 	return fmt.Sprintf("record %d", p.BasisSeq)
+}
+
+// doubtReason names the attempt that is in doubt, which need not be the newest, and what became of that.
+func (r renderer) doubtReason(smsc string, p *statemachine.Part) string {
+	a, other := p.Doubt()
+	if a == nil {
+		return fmt.Sprintf("record %d", p.BasisSeq)
+	}
+	why := fmt.Sprintf("attempt %d left on %s, and its answer was lost (%s), record %d", a.Number, a.Session, a.DoubtCause, a.DoubtSeq)
+	if other == nil {
+		return why
+	}
+	switch other.Outcome {
+	case statemachine.AcceptedBy:
+		why += fmt.Sprintf("; attempt %d was accepted in record %d", other.Number, other.AnswerSeq)
+	case statemachine.RefusedTemp, statemachine.RefusedPerm:
+		why += fmt.Sprintf("; attempt %d was refused with %s in record %d", other.Number, r.statusName(other.CommandStatus), other.AnswerSeq)
+	case statemachine.Doubtful:
+		why += fmt.Sprintf("; so was that to attempt %d (%s), record %d", other.Number, other.DoubtCause, other.DoubtSeq)
+	case statemachine.NotSent:
+		why += fmt.Sprintf("; attempt %d did not leave", other.Number)
+	case statemachine.Arrived:
+		why += fmt.Sprintf("; the receipt in record %d shows that %s has attempt %d", other.DoubtEndSeq, smsc, other.Number)
+	}
+	return why
 }
 
 func (r renderer) queuedReason(smsc string, p *statemachine.Part) string {
