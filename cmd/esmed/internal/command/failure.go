@@ -80,6 +80,7 @@ func asFailure(err error) *failure {
 		text, hint string
 	}{
 		{control.ErrNoDaemon, "no daemon runs there", "start it with esmed run --config FILE, or name its socket with --socket or ESMED_SOCKET"},
+		{control.ErrLost, control.ErrLost.Error(), "see whether it still runs (esmed binds), then try again: with a ref, what was accepted is recognised"},
 		{store.ErrLocked, "the data directory is in use by a daemon that does not listen on this socket", "name the daemon's socket with --socket or ESMED_SOCKET"},
 		{store.ErrNewerFormat, err.Error(), "use the esmed that wrote it, or a newer one"},
 		{control.ErrInUse, err.Error(), "stop that process first, or give this one an api.socket of its own"},

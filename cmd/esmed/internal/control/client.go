@@ -15,8 +15,13 @@ import (
 	"time"
 )
 
-// ErrNoDaemon says that nobody listens on the socket.
-var ErrNoDaemon = errors.New("no daemon runs")
+// Errors of a Client besides *ProblemError.
+var (
+	// ErrNoDaemon says that nobody listens on the socket.
+	ErrNoDaemon = errors.New("no daemon runs")
+	// ErrLost says that the connection ended before the answer did: what was asked may have been done.
+	ErrLost = errors.New("the connection to the daemon was lost")
+)
 
 // Client calls an API. It is safe for concurrent use. Errors that the API answered are *ProblemError.
 type Client struct {
@@ -33,17 +38,13 @@ func NewClient(rt http.RoundTripper, base *url.URL) *Client {
 // Dial makes a client of the daemon behind a Unix socket. It connects when it is first used.
 func Dial(socket string) *Client {
 	var d net.Dialer
-	rt := &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			conn, err := d.DialContext(ctx, "unix", socket)
-			if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED) {
-				return nil, fmt.Errorf("%w: %w", ErrNoDaemon, err)
-			}
-			return conn, err
-		},
-		DisableCompression:  true,
-		MaxIdleConnsPerHost: 16,
-	}
+	rt := dialed(func(ctx context.Context) (net.Conn, error) {
+		conn, err := d.DialContext(ctx, "unix", socket)
+		if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED) {
+			return nil, fmt.Errorf("%w: %w", ErrNoDaemon, err)
+		}
+		return conn, err
+	})
 	return NewClient(rt, &url.URL{Scheme: "http", Host: "esmed"})
 }
 
@@ -170,13 +171,25 @@ func (c *Client) do(req *http.Request, into any) (status int, err error) {
 func (c *Client) open(req *http.Request) (*http.Response, error) {
 	resp, err := c.rt.RoundTrip(req)
 	if err != nil {
-		return nil, fmt.Errorf("control: %w", err)
+		return nil, fmt.Errorf("control: %w", requestError(req.Context(), err))
 	}
 	if resp.StatusCode/100 == 2 {
 		return resp, nil
 	}
 	defer resp.Body.Close()
 	return nil, readProblem(resp)
+}
+
+// requestError tells a connection that was lost from one that was never made, and from a caller's own end.
+func requestError(ctx context.Context, err error) error {
+	var op *net.OpError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, ErrNoDaemon), errors.As(err, &op) && op.Op == "dial":
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrLost, err)
 }
 
 // Bounds of what is read of an answer that nobody uses, and of a problem document.

@@ -21,10 +21,14 @@ type Batch struct {
 	cancel context.CancelFunc
 }
 
-// Batch opens a stream. The caller closes it.
+// Batch opens a stream. The caller closes it. It ends with ctx, and with its connection.
 func (c *Client) Batch(ctx context.Context) (*Batch, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	pr, pw := io.Pipe()
+	// A transport whose connection is lost, or whose request is cancelled, waits until it has read what it is
+	// reading of the body: while nobody sends, that is for ever unless the pipe is closed.
+	context.AfterFunc(ctx, func() { _ = pr.Close() })
+	ctx = whenLost(ctx, func() { _ = pr.Close() })
 	// The transport sends the header with the body's first octet, and the answer begins at once: a blank
 	// in front of the first line begins both.
 	body := struct {
@@ -80,16 +84,20 @@ func (b *Batch) CloseSend() error {
 	return b.pipe.Close()
 }
 
-// Recv returns the next result; io.EOF when all that will ever come have been returned. Lines that were
-// sent and are not answered then (the daemon stopped) were not accepted, unless a connection was lost:
+// Recv returns the next result; io.EOF when all that will ever come have been returned: lines that were
+// sent and are not answered then (the daemon stopped) were not accepted. After ErrLost they may have been:
 // with a ref in each line all may be sent again.
 func (b *Batch) Recv() (BatchResult, error) {
 	var r BatchResult
 	err := b.recv.Decode(&r)
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = fmt.Errorf("control: batch: %w", err)
+	var syntax *json.SyntaxError
+	switch {
+	case err == nil, err == io.EOF:
+		return r, err
+	case errors.As(err, &syntax), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return r, fmt.Errorf("control: batch: %w", err)
 	}
-	return r, err
+	return r, fmt.Errorf("control: batch: %w: %w", ErrLost, err)
 }
 
 // Close ends the stream, also in the middle.
