@@ -77,11 +77,7 @@ func (s *step) correlate(e *evidence) (finding, error) {
 			return f, nil
 		}
 	}
-	may := left
-	if len(may) == 0 { // what is nobody's yet may be an unanswered submit's all the more
-		may = found
-	}
-	if dest, err := s.mustWait(e, may); err != nil || dest != "" {
+	if dest, err := s.mustWait(e, left, found); err != nil || dest != "" {
 		const why = "fits only closed parts, and a submit to the same destination is unanswered"
 		return finding{correlation: Unmatched, count: f.count, waitsFor: dest, why: why}, err
 	}
@@ -124,21 +120,26 @@ func (f *finding) refuse(e *evidence) bool {
 
 // mustWait gives the destination whose unanswered submit the evidence has to wait for: an id may be
 // recycled, and the receipt before its response. A submit that left after the receipt came is not its
-// owner.
-func (s *step) mustWait(e *evidence, may []candidate) (string, error) {
-	for i := range may {
-		c := &may[i]
+// owner. Where narrowing left nobody, those that the id found are asked; what its dates took from them they
+// take from the submit too.
+func (s *step) mustWait(e *evidence, left, found []candidate) (string, error) {
+	nobody := len(left) == 0
+	if nobody {
+		left = found
+	}
+	for i := range left {
+		c := &left[i]
 		if c.by == ByClientRef || !c.closed() || c.knows(e.event) {
 			return "", nil
 		}
 	}
-	for i := range may {
-		dest := may[i].m.destination()
+	for i := range left {
+		dest := left[i].m.destination()
 		oldest, err := s.oldestUnanswered(e.account, dest)
 		if err != nil {
 			return "", err
 		}
-		if oldest != 0 && oldest < e.seq {
+		if oldest != nil && oldest.Seq < e.seq && !(nobody && e.before(oldest)) {
 			return dest, nil
 		}
 	}

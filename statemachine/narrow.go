@@ -122,15 +122,17 @@ func (s *step) askReference(e *evidence, c *candidate) Answer {
 
 // askDates: what was done more than a day before our submit is not about it.
 func (s *step) askDates(e *evidence, c *candidate) Answer {
-	if e.reported.IsZero() {
-		return Silent
-	}
 	return c.all(func(a *Attempt) Answer {
-		if e.reported.Wall.Before(a.At.Add(-dateSlack)) {
+		if e.before(a) {
 			return Refuses
 		}
 		return Silent
 	})
+}
+
+// before reports whether what the evidence reports was done before the attempt was made.
+func (e *evidence) before(a *Attempt) bool {
+	return !e.reported.IsZero() && e.reported.Wall.Before(a.At.Add(-dateSlack))
 }
 
 // askWindow: nothing is waited for any more after the window.

@@ -88,25 +88,23 @@ func (m *Message) Reindex(rules *SMSCRules) []IndexEntry {
 	return entries
 }
 
-// oldestUnanswered is the sent record of the first attempt to a destination that has no answer now; 0
-// when all have one.
-func (s *step) oldestUnanswered(account, dest string) (uint64, error) {
+// oldestUnanswered is the first attempt to a destination that has no answer now; nil when all have one.
+func (s *step) oldestUnanswered(account, dest string) (*Attempt, error) {
 	refs, err := s.view.Unanswered(account, dest)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	var oldest uint64
+	var oldest *Attempt
 	for _, ref := range refs {
 		m, err := s.message(ref.Message)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		if m == nil || m.Part(ref.Part) == nil {
+		if m == nil {
 			continue
 		}
-		a := m.Part(ref.Part).attempt(ref.Attempt)
-		if a != nil && a.Outcome == Unanswered && (oldest == 0 || a.Seq < oldest) {
-			oldest = a.Seq
+		if a := m.attempt(ref); a != nil && a.Outcome == Unanswered && (oldest == nil || a.Seq < oldest.Seq) {
+			oldest = a
 		}
 	}
 	return oldest, nil

@@ -43,7 +43,7 @@ func (s *step) wakeDestination(m *Message) error {
 		return err
 	}
 	for _, row := range rows {
-		if oldest != 0 && oldest < row.Receptions[0] {
+		if oldest != nil && oldest.Seq < row.Receptions[0] {
 			continue
 		}
 		if err := s.wake(row); err != nil {
