@@ -43,7 +43,8 @@ func TestAttempts(t *testing.T) {
 		{"a failed part stays failed, whatever is sent", "expired M1\n sent M1\n submit_resp M1 id=7", statemachine.Failed, false, false, 0},
 		{"what waits cannot be cut off", "cutoff M1/1", statemachine.Queued, true, false, 0},
 		{"nor what is in doubt", "sent M1\n in_doubt M1\n cutoff M1/1", statemachine.InDoubt, false, false, 1},
-		{"silence", "sent M1\n submit_resp M1 id=7\n cutoff M1/1", statemachine.Unreported, false, false, 0},
+		{"silence", "sent M1\n submit_resp M1 id=7\n 2026-12-04 09:00:00 cutoff M1/1", statemachine.Unreported, false, false, 0},
+		{"silence, the window still open", "sent M1\n submit_resp M1 id=7\n 2026-12-03 09:00:03 cutoff M1/1", statemachine.Submitted, false, false, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -108,7 +108,7 @@ func TestMessage_Tally(t *testing.T) {
 		{"refused", "sent M1\nsubmit_resp M1 status=0x0B", statemachine.Tally{Accepted: 1, Failed: 1}},
 		{"in doubt", "sent M1\nin_doubt M1", statemachine.Tally{Accepted: 1, Open: 1, InDoubt: 1}},
 		{"doubled", "sent M1\nin_doubt M1\nsent M1/1/2", statemachine.Tally{Accepted: 1, Open: 1, MaybeDoubled: 1}},
-		{"unreported", "sent M1\nsubmit_resp M1 id=7\ncutoff M1/1", statemachine.Tally{Accepted: 1, Submitted: 1, Asked: 1, Unreported: 1}},
+		{"unreported", "sent M1\nsubmit_resp M1 id=7\n2026-12-04 09:00:00 cutoff M1/1", statemachine.Tally{Accepted: 1, Submitted: 1, Asked: 1, Unreported: 1}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -213,10 +213,12 @@ func (l *lab) rules(rest string) *statemachine.Rules {
 			r.States = map[string]receipt.MessageState{word: mapped}
 		}
 		r.Prepare()
+		window, err := time.ParseDuration(a.or("window", "72h"))
+		require.NoError(l.t, err)
 		account := a.or("account", a.word)
 		l.accounts[a.word] = account
 		rules.SMSCs = append(rules.SMSCs, statemachine.SMSCRules{
-			SMSC: a.word, Account: account, Receipt: r, DeliveryWindow: 72 * time.Hour, ReceiptGrace: time.Hour,
+			SMSC: a.word, Account: account, Receipt: r, DeliveryWindow: window, ReceiptGrace: time.Hour,
 			InDoubtResend: a.value["in_doubt"] == "resend",
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -103,7 +104,10 @@ func (w *world) line() string {
 	case 9:
 		return fmt.Sprintf("in_doubt %s %s", w.attempt(), pick(rt, "cause", []string{"cause=timeout", "not_written"}))
 	case 10:
-		return pick(rt, "end", []string{"expired " + pick(rt, "message", messages), "cutoff " + w.part()})
+		return pick(rt, "end", []string{
+			"expired " + pick(rt, "message", messages), "cutoff " + w.part(),
+			w.now.Add(73*time.Hour).Format(time.DateTime) + " cutoff " + w.part(),
+		})
 	case 11:
 		return fmt.Sprintf("query_resp %s state=%d", w.attempt(), rapid.IntRange(0, 9).Draw(rt, "state"))
 	case 12:

@@ -181,7 +181,7 @@ func (s *step) expired(r *QueueExpired) error {
 	return nil
 }
 
-// cutoff ends the window of a part of which nothing final was heard.
+// cutoff ends a part of which nothing final was heard until its window was over, under the rules in force.
 func (s *step) cutoff(r *Cutoff) error {
 	m, p, err := s.find(r.Message, r.Part)
 	if err != nil || p == nil {
@@ -189,6 +189,9 @@ func (s *step) cutoff(r *Cutoff) error {
 	}
 	if !p.cutoffDue() {
 		return s.noEffect(fmt.Sprintf("the part is %s", p.State))
+	}
+	if end, ok := m.CutoffAt(p, s.smsc(m.SMSC)); ok && s.rec.At.Before(end) {
+		return s.noEffect("the part's window is open until " + end.UTC().Format(time.RFC3339))
 	}
 	from := p.State
 	p.CutoffSeq = s.rec.Seq
