@@ -15,7 +15,7 @@ type Submission struct {
 	Ref  string `json:"ref,omitempty" doc:"Yours; a repeat by the same owner is the same message"`
 
 	Source *SubmissionAddress `json:"source,omitempty" doc:"Overrides from"`
-	Dest   *SubmissionAddress `json:"dest,omitempty" doc:"Sent as given; addr defaults to to"`
+	Dest   *SubmissionAddress `json:"dest,omitempty" doc:"Sent as given; addr defaults to to, and else must name the same number"`
 
 	Validity             string `json:"validity,omitempty" doc:"A duration, RFC 3339 or SMPP time"`
 	ScheduleDeliveryTime string `json:"schedule_delivery_time,omitempty" doc:"A duration, RFC 3339 or SMPP time"`

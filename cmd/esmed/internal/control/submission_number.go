@@ -1,6 +1,7 @@
 package control
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/nyaruka/phonenumbers"
@@ -29,13 +30,17 @@ const (
 
 var addressNames = []string{"addr", "ton", "npi"}
 
-// readDestination reads to and dest. An object is sent as given; its addr is to unless it says another.
+// readDestination reads to and dest. An object is sent as given. Its addr is to when it has none, and else
+// must name the same number: a message says that it went where it was sent.
 func (s *submission) readDestination() {
 	s.m.To = s.text(fieldTo)
 	if s.has(fieldDest) {
 		s.m.Dest = s.address(fieldDest, s.m.To)
-		if s.m.To == "" {
+		switch {
+		case s.m.To == "":
 			s.m.To = s.m.Dest.Addr
+		case s.m.Dest.Addr != "" && !s.sameNumber(s.m.To, s.m.Dest.Addr):
+			s.wrong(fieldTo, "is another number than dest.addr: leave one of them out")
 		}
 		s.m.E164 = e164Of(s.m.Dest)
 		return
@@ -54,23 +59,42 @@ func (s *submission) readDestination() {
 
 // international gives the digits of a destination's international form.
 func (s *submission) international(to string) (digits string, ok bool) {
-	if digits, ok = internationalForm(to); ok {
+	digits, message := s.smsc.international(to)
+	if message != "" {
+		s.wrong(fieldTo, "%s", message)
+	}
+	return digits, message == ""
+}
+
+// sameNumber reports whether an address is a destination as it was given, but for + or 00, or in
+// international form.
+func (s *submission) sameNumber(to, addr string) bool {
+	bare, _ := internationalForm(addr)
+	given, _ := internationalForm(to)
+	if given == bare {
+		return true
+	}
+	digits, message := s.smsc.international(to)
+	return message == "" && digits == bare
+}
+
+// international gives the digits of a destination's international form, or says what is wrong with it.
+func (s *SMSC) international(to string) (digits, wrong string) {
+	digits, ok := internationalForm(to)
+	if ok {
 		if n := len(digits); n < minE164 || n > maxE164 || !isDigits(digits) || digits[0] == '0' {
-			s.wrong(fieldTo, "must be %d to %d digits with their country code after + or 00", minE164, maxE164)
-			return "", false
+			return "", fmt.Sprintf("must be %d to %d digits with their country code after + or 00", minE164, maxE164)
 		}
-		return digits, true
+		return digits, ""
 	}
-	if s.smsc.Country == "" {
-		s.wrong(fieldTo, "is not in international form: write +39…, or configure dest.country of %s, or give dest as an object to send it as it is", s.smsc.Name)
-		return "", false
+	if s.Country == "" {
+		return "", fmt.Sprintf("is not in international form: write +39…, or configure dest.country of %s, or give dest as an object to send it as it is", s.Name)
 	}
-	number, err := phonenumbers.Parse(to, s.smsc.Country)
+	number, err := phonenumbers.Parse(to, s.Country)
 	if err != nil || !phonenumbers.IsPossibleNumber(number) {
-		s.wrong(fieldTo, "is no possible number in %s: write +…, or give dest as an object to send it as it is", s.smsc.Country)
-		return "", false
+		return "", fmt.Sprintf("is no possible number in %s: write +…, or give dest as an object to send it as it is", s.Country)
 	}
-	return strings.TrimPrefix(phonenumbers.Format(number, phonenumbers.E164), "+"), true
+	return strings.TrimPrefix(phonenumbers.Format(number, phonenumbers.E164), "+"), ""
 }
 
 // internationalForm takes + or 00 off, and the blanks, dots and the like that people write in between.

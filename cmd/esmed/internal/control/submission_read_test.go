@@ -55,7 +55,10 @@ func TestReader_destination(t *testing.T) {
 		{"blanks and hyphens are for people", `"to":"+39 333-123.4567"`, receipt.Address{Addr: "393331234567", TON: 1, NPI: 1}, "+39 333-123.4567", "+393331234567"},
 		{"national digits are read in the SMSC's country", `"to":"3331234567"`, receipt.Address{Addr: "393331234567", TON: 1, NPI: 1}, "3331234567", "+393331234567"},
 		{"an object is sent as given", `"to":"3331234567","dest":{"ton":2,"npi":8}`, receipt.Address{Addr: "3331234567", TON: 2, NPI: 8}, "3331234567", ""},
-		{"an object's own addr", `"to":"me","dest":{"addr":"12345","ton":3,"npi":0}`, receipt.Address{Addr: "12345", TON: 3}, "me", ""},
+		{"an object's own addr", `"to":"12345","dest":{"addr":"12345","ton":3,"npi":0}`, receipt.Address{Addr: "12345", TON: 3}, "12345", ""},
+		{"an object's addr with its to", `"to":"+39 333 1234567","dest":{"addr":"00393331234567","ton":2,"npi":1}`, receipt.Address{Addr: "00393331234567", TON: 2, NPI: 1}, "+39 333 1234567", ""},
+		{"an object's addr with its to in national form", `"to":"333 1234567","dest":{"addr":"393331234567","ton":1,"npi":1}`, receipt.Address{Addr: "393331234567", TON: 1, NPI: 1}, "333 1234567", "+393331234567"},
+		{"letters as given", `"to":"me","dest":{"addr":"me","ton":5,"npi":0}`, receipt.Address{Addr: "me", TON: 5}, "me", ""},
 		{"an object alone", `"dest":{"addr":"393331234567","ton":1,"npi":1}`, receipt.Address{Addr: "393331234567", TON: 1, NPI: 1}, "393331234567", "+393331234567"},
 		{"the SMSC's ton and npi", `"smsc":"beta","to":"+4917012345678"`, receipt.Address{Addr: "4917012345678", TON: 2, NPI: 9}, "+4917012345678", "+4917012345678"},
 	}
@@ -206,6 +209,9 @@ func TestReader_refuses(t *testing.T) {
 		{"an address with another field", `{"to":"+393331234567","text":"x","source":{"address":"1"}}`, []string{"source.address"}},
 		{"an address that is a text", `{"to":"+393331234567","text":"x","source":"ACME"}`, []string{"source"}},
 		{"an address of 21 octets", `{"dest":{"addr":"123456789012345678901"},"text":"x"}`, []string{"dest.addr"}},
+		{"two destinations", `{"to":"+393331234567","dest":{"addr":"393331234568","ton":1,"npi":1},"text":"x"}`, []string{"to"}},
+		{"a number and a name for it", `{"to":"me","dest":{"addr":"12345"},"text":"x"}`, []string{"to"}},
+		{"an address that is none, with its to", `{"to":"+393331234567","dest":7,"text":"x"}`, []string{"dest"}},
 		{"a ton of 256", `{"to":"+393331234567","text":"x","dest":{"ton":256}}`, []string{"dest.ton"}},
 		{"161 septets", `{"to":"+393331234567","text":"` + long(161) + `"}`, []string{"text"}},
 		{"153 septets beside a header of seven octets", `{"to":"+393331234567","text":"` + long(153) + `","udh_hex":"06050400000000"}`, []string{"text"}},
@@ -257,9 +263,9 @@ func TestReader_refusesWhatIsNoObject(t *testing.T) {
 }
 
 func TestReader_hash(t *testing.T) {
-	first := mustRead(t, `{"to":"+393331234567","text":"a\u00e9","dest":{"addr":"1","ton":1,"npi":2}}`)
+	first := mustRead(t, `{"to":"+393331234567","text":"a\u00e9","dest":{"addr":"393331234567","ton":1,"npi":2}}`)
 	for _, same := range []string{
-		` { "text" : "aé" , "dest":{"npi":2,"addr":"1","ton":1},"to":"+39333123\u0034567","ref":null}`,
+		` { "text" : "aé" , "dest":{"npi":2,"addr":"393331234567","ton":1},"to":"+39333123\u0034567","ref":null}`,
 	} {
 		m := mustRead(t, same)
 		require.Equal(t, first.RequestHash, m.RequestHash, same)
@@ -267,9 +273,9 @@ func TestReader_hash(t *testing.T) {
 	}
 	for _, other := range []string{
 		`{"to":"+393331234567","text":"aé"}`,
-		`{"to":"+393331234567","text":"ae","dest":{"addr":"1","ton":1,"npi":2}}`,
-		`{"to":"+393331234567","text":"aé","dest":{"addr":"1","ton":1,"npi":3}}`,
-		`{"to":"+393331234567","text":"aé","dest":{"addr":"1","ton":1,"npi":2},"priority_flag":0}`,
+		`{"to":"+393331234567","text":"ae","dest":{"addr":"393331234567","ton":1,"npi":2}}`,
+		`{"to":"+393331234567","text":"aé","dest":{"addr":"393331234567","ton":1,"npi":3}}`,
+		`{"to":"+393331234567","text":"aé","dest":{"addr":"393331234567","ton":1,"npi":2},"priority_flag":0}`,
 	} {
 		require.NotEqual(t, first.RequestHash, mustRead(t, other).RequestHash, other)
 	}
