@@ -68,6 +68,7 @@ var (
 	ErrNewerFormat = errors.New("data_dir was written by a newer version of esmed")
 	ErrRefConflict = errors.New("ref or idempotency key was used for a different message")
 	ErrDiskFull    = errors.New("disk full")
+	ErrKey         = errors.New("the key of a text cannot be read")
 	ErrClosed      = errors.New("store is closed")
 	ErrReadOnly    = errors.New("store is open read-only")
 )

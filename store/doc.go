@@ -62,7 +62,8 @@
 // them. A segment is closed after 3 million records or 1 GiB, and at a restart when it is over 64 MiB, since
 // bbolt reads a file whole to append to it again; so opening takes as long however much is stored. Seqs
 // have no gap; at never decreases. Texts are sealed with AES-256 in counter mode: their length
-// is the same, and hashes hold without the key. Where a key was destroyed texts read as zeros.
+// is the same, and hashes hold without the key. Where a key was destroyed texts read as zeros:
+// that is when its file is not there. One that is there and cannot be read is an error.
 //
 // # state.db
 //

@@ -9,7 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -22,7 +24,8 @@ const (
 
 // keyring keeps the keys directory. A key that is not there was destroyed.
 type keyring struct {
-	dir string
+	dir   string
+	least uint64 // name that a new key has at least: behind those in the log, also those that were destroyed
 
 	mu      sync.Mutex
 	known   map[uint64]*sealKey // nil: known not to be there
@@ -42,7 +45,7 @@ func (k *keyring) sealing(now time.Time) (*sealKey, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	const hour = 60 * 60
-	name := uint64(now.Unix())
+	name := max(uint64(now.Unix()), k.least)
 	if k.current != nil && k.current.name/hour >= name/hour {
 		return k.current, nil
 	}
@@ -88,19 +91,37 @@ func writeKey(dir string, name uint64, secret []byte) error {
 	return syncDir(dir)
 }
 
-// named is a key by name; nil when it was destroyed, or is damaged (verify tells).
-func (k *keyring) named(name uint64) *sealKey {
+// named is a key by name; nil when it was destroyed, which is to say that its file and nothing else is not
+// there. Whatever else keeps it from being read is ErrKey, and may be over the next time.
+func (k *keyring) named(name uint64) (*sealKey, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	key, ok := k.known[name]
-	if !ok {
-		key, _ = readKey(filepath.Join(k.dir, keyFile(name)), name)
-		k.known[name] = key
+	if key, ok := k.known[name]; ok {
+		return key, nil
 	}
-	return key
+	key, err := readKey(filepath.Join(k.dir, keyFile(name)), name)
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err = os.Stat(k.dir)
+	}
+	if err != nil {
+		return nil, keyError(keyFile(name), err)
+	}
+	k.known[name] = key
+	return key, nil
 }
 
-var errKeyDamaged = errors.New("key does not agree with its check")
+var (
+	errKeyDamaged = errors.New("key does not agree with its check")
+	errKeyName    = errors.New("not the name of a key")
+)
+
+// keyError says which key cannot be read and why.
+func keyError(file string, err error) error {
+	if errors.Is(err, errKeyDamaged) || errors.Is(err, errKeyName) {
+		err = &DamagedError{File: filepath.Join(keysDir, file), Err: err}
+	}
+	return fmt.Errorf("%w: %w", ErrKey, diskFull(err))
+}
 
 func readKey(path string, name uint64) (*sealKey, error) {
 	data, err := os.ReadFile(path)
@@ -117,19 +138,53 @@ func readKey(path string, name uint64) (*sealKey, error) {
 	return newSealKey(name, data[:secretSize])
 }
 
-// check reads every key file and names the first that is damaged.
-func (k *keyring) check() error {
+// checkedKeys is how many keys are read when a store is opened: those of the last hours and days, which
+// the queue's texts are sealed with. Others are only looked at, so that years of them cost little.
+const checkedKeys = 64
+
+// check looks at every key file and reads the newest ones. It names the first that is damaged or cannot
+// be read.
+func (k *keyring) check(newest int) error {
 	files, err := os.ReadDir(k.dir)
 	if err != nil {
 		return err
 	}
-	for _, f := range files {
+	for _, f := range slices.Backward(files) { // their names are times
 		if filepath.Ext(f.Name()) != keySuffix {
 			continue
 		}
-		if _, err := readKey(filepath.Join(k.dir, f.Name()), 0); err != nil {
-			return &DamagedError{File: filepath.Join(keysDir, f.Name()), Err: err}
+		look := lookAtKey
+		if newest--; newest >= 0 {
+			look = func(path string) error {
+				_, err := readKey(path, 0)
+				return err
+			}
 		}
+		_, err := time.Parse(keyFileTime+keySuffix, f.Name())
+		if err != nil {
+			err = errKeyName
+		} else {
+			err = look(filepath.Join(k.dir, f.Name()))
+		}
+		if err != nil {
+			return keyError(f.Name(), err)
+		}
+	}
+	return nil
+}
+
+// lookAtKey finds a key that was cut short, or that is not for us to read.
+func lookAtKey(path string) error {
+	const readable = 4 // R_OK of access(2)
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case info.Size() != secretSize+keyCheck:
+		return errKeyDamaged
+	}
+	if err := syscall.Access(path, readable); err != nil {
+		return &fs.PathError{Op: "access", Path: path, Err: err}
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ type Queued struct {
 	Entry    statemachine.QueueEntry
 	Message  *statemachine.Message
 	Accepted *statemachine.MessageAccepted
+	TextGone bool // the texts' key was destroyed: they are zeros here, and nothing to be sent
 }
 
 // QueueCursor remembers how far a dispatcher has read the queue of its SMSC, so that entries that it
@@ -29,7 +30,7 @@ type QueueCursor struct {
 // NextQueued reads up to limit (0 = DefaultLimit) parts of smsc that are due at now, by priority, then
 // first in first out. It does not wait for the applier: when it gives nothing, wait for Changed (taken
 // before the call) or until NextDue. skip names entries that the dispatcher has already taken; it and
-// cur may be nil.
+// cur may be nil. ErrKey: a text cannot be unsealed at present; nothing was handed out.
 func (s *Store) NextQueued(ctx context.Context, smsc string, now time.Time, cur *QueueCursor, skip func(statemachine.QueueEntry) bool, limit int) (parts []Queued, err error) {
 	if cur == nil {
 		cur = new(QueueCursor)
@@ -46,9 +47,9 @@ func (s *Store) NextQueued(ctx context.Context, smsc string, now time.Time, cur 
 		switch {
 		case err != nil:
 		case i > 0 && parts[i-1].Message.ID == parts[i].Message.ID:
-			parts[i].Accepted = parts[i-1].Accepted
+			parts[i].Accepted, parts[i].TextGone = parts[i-1].Accepted, parts[i-1].TextGone
 		default:
-			parts[i].Accepted, err = s.acceptedAt(parts[i].Message.AcceptedSeq)
+			parts[i].Accepted, parts[i].TextGone, err = s.acceptedAt(parts[i].Message.AcceptedSeq)
 		}
 	}
 	if err == nil {

@@ -171,25 +171,30 @@ func (s *Store) Record(ctx context.Context, seq uint64) (statemachine.Record, er
 	return e.Record, nil
 }
 
-// Accepted is what a message was accepted with, its texts unsealed; ErrNotFound when there is none.
+// Accepted is what a message was accepted with, its texts unsealed, zeros where their key was destroyed;
+// ErrNotFound when there is none.
 func (s *Store) Accepted(ctx context.Context, id statemachine.ID) (*statemachine.MessageAccepted, error) {
 	m, err := s.Message(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return s.acceptedAt(m.AcceptedSeq)
-}
-
-func (s *Store) acceptedAt(seq uint64) (*statemachine.MessageAccepted, error) {
-	e, err := s.entry(seq)
+	a, _, err := s.acceptedAt(m.AcceptedSeq)
 	if err != nil {
 		return nil, fmt.Errorf("store: accepted: %w", err)
 	}
+	return a, nil
+}
+
+func (s *Store) acceptedAt(seq uint64) (a *statemachine.MessageAccepted, textGone bool, err error) {
+	e, err := s.entry(seq)
+	if err != nil {
+		return nil, false, err
+	}
 	a, ok := e.Fact.(*statemachine.MessageAccepted)
 	if !ok {
-		return nil, fmt.Errorf("store: accepted: %w", &DamagedError{File: stateFile, Seq: seq, Err: errMalformed})
+		return nil, false, &DamagedError{File: stateFile, Seq: seq, Err: errMalformed}
 	}
-	return a, nil
+	return a, e.textGone, nil
 }
 
 // ReportRow are the counters of the messages of an hour (of accepted_at, UTC) and SMSC.

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -107,5 +108,118 @@ func TestSeal(t *testing.T) {
 		v, err := r.Verify(ctx, nil)
 		require.NoError(t, err)
 		require.ErrorIs(t, v.Difference, errKeyDamaged)
+	})
+}
+
+// queuedDir is a store with one message in the queue, and the path of the key of its text.
+func queuedDir(t *testing.T) (cfg Config, key string) {
+	cfg = testConfig(t.TempDir())
+	cfg.Now = func() time.Time { return began }
+	s := start(t, cfg)
+	s.append(message("M1", "", "a text"))
+	require.NoError(t, s.Sync(context.Background()))
+	require.NoError(t, s.stop())
+	return cfg, filepath.Join(cfg.Dir, keysDir, keyFile(uint64(began.Unix())))
+}
+
+// spoilKey makes a key file damaged, or such that it cannot be read.
+func spoilKey(t *testing.T, path, how string) {
+	switch how {
+	case "flipped":
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		data[3] ^= 1
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+	case "cut":
+		require.NoError(t, os.Truncate(path, 3))
+	case "unreadable": // to root too
+		require.NoError(t, os.Remove(path))
+		require.NoError(t, os.Mkdir(path, 0o700))
+	case "misnamed":
+		require.NoError(t, os.Rename(path, filepath.Join(filepath.Dir(path), "a.key")))
+	}
+}
+
+func TestOpen_aKeyThatIsThereMustBeReadable(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		damaged bool
+	}{
+		{"flipped", true}, {"cut", true}, {"misnamed", true}, {"unreadable", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cfg, key := queuedDir(t)
+			spoilKey(t, key, tt.name)
+			before := files(t, cfg.Dir)
+			_, err := Open(cfg)
+			require.ErrorIs(t, err, ErrKey)
+			var damaged *DamagedError
+			require.Equal(t, tt.damaged, errors.As(err, &damaged))
+			require.ErrorContains(t, err, ".key")
+			require.Equal(t, before, files(t, cfg.Dir))
+		})
+	}
+	t.Run("of many, the old ones are looked at", func(t *testing.T) {
+		cfg, key := queuedDir(t)
+		for hour := range checkedKeys {
+			name := uint64(began.Add(time.Duration(hour+1) * time.Hour).Unix())
+			require.NoError(t, writeKey(filepath.Dir(key), name, make([]byte, secretSize)))
+		}
+		spoilKey(t, key, "cut")
+		_, err := Open(cfg)
+		require.ErrorIs(t, err, errKeyDamaged)
+	})
+}
+
+func TestNextQueued_handsOutNoTextThatCannotBeRead(t *testing.T) {
+	ctx := context.Background()
+	read := func(s *running) ([]Queued, error) { return s.NextQueued(ctx, "alpha", began, nil, nil, 0) }
+	t.Run("a destroyed key", func(t *testing.T) {
+		cfg, key := queuedDir(t)
+		require.NoError(t, os.Remove(key))
+		parts, err := read(startIn(t, cfg))
+		require.NoError(t, err)
+		require.Len(t, parts, 1)
+		require.True(t, parts[0].TextGone)
+	})
+	t.Run("a destroyed key, when another is made within the same second", func(t *testing.T) {
+		cfg, key := queuedDir(t)
+		require.NoError(t, os.Remove(key))
+		s := startIn(t, cfg)
+		s.append(message("M2", "", "another text"))
+		require.NoError(t, s.Sync(ctx))
+		parts, err := read(s)
+		require.NoError(t, err)
+		require.Len(t, parts, 2)
+		require.True(t, parts[0].TextGone)
+		require.False(t, parts[1].TextGone)
+	})
+	for _, how := range []string{"flipped", "unreadable"} {
+		t.Run("a key that is "+how+", until it is mended", func(t *testing.T) {
+			cfg, key := queuedDir(t)
+			data, err := os.ReadFile(key)
+			require.NoError(t, err)
+			s := startIn(t, cfg)
+			spoilKey(t, key, how)
+			for range 2 {
+				_, err = read(s)
+				require.ErrorIs(t, err, ErrKey)
+				require.ErrorContains(t, err, filepath.Base(key))
+			}
+			require.NoError(t, os.RemoveAll(key))
+			require.NoError(t, os.WriteFile(key, data, 0o600))
+			parts, err := read(s)
+			require.NoError(t, err)
+			require.False(t, parts[0].TextGone)
+			require.Equal(t, "a text", string(parts[0].Accepted.Parts[0].ShortMessage))
+		})
+	}
+	t.Run("without a keys directory no key was destroyed", func(t *testing.T) {
+		cfg, key := queuedDir(t)
+		s := start(t, cfg)
+		require.NoError(t, os.RemoveAll(filepath.Dir(key)))
+		_, err := read(s)
+		require.ErrorIs(t, err, ErrKey)
+		require.NoError(t, s.stop())
 	})
 }

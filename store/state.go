@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 
 	"go.etcd.io/bbolt"
@@ -150,7 +151,11 @@ func (s *Store) entries(seq uint64, fn func(entry) (more bool, err error)) error
 			return false, &DamagedError{File: s.log.fileOf(seq), Seq: seq, Err: err}
 		}
 		if e.key != 0 {
-			e.unseal(s.keys.named(e.key))
+			key, err := s.keys.named(e.key)
+			if err != nil {
+				return false, fmt.Errorf("seq %d: %w", seq, err)
+			}
+			e.unseal(key)
 		}
 		return fn(e)
 	})

@@ -93,6 +93,11 @@ func (s *Store) openFiles(write bool) error {
 	if err != nil {
 		return err
 	}
+	if write {
+		if err := s.keys.check(checkedKeys); err != nil {
+			return err
+		}
+	}
 	if hasState {
 		if s.state, err = openState(s.cfg.Dir, write); err != nil {
 			return err
@@ -102,6 +107,9 @@ func (s *Store) openFiles(write bool) error {
 		return err
 	}
 	s.journal = s.log
+	if s.log.last() > 0 {
+		s.keys.least = uint64(s.log.lastAt.Unix()) + 1
+	}
 	if err := s.checkCursor(); err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ type answers struct {
 
 // run records answers until ctx is done, which is when the session has ended, and none is left.
 func (a *answers) run(ctx context.Context) error {
-	again := time.NewTicker(diskFullPause)
+	again := time.NewTicker(passingPause)
 	defer again.Stop()
 	for {
 		var err error

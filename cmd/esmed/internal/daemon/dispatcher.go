@@ -22,8 +22,6 @@ const (
 	maxIdle = 30 * time.Second
 	// probeEvery is how often a paused SMSC is tried with one message.
 	probeEvery = time.Minute
-	// diskFullPause is how long to wait for room before what could not be stored is tried again.
-	diskFullPause = time.Second
 )
 
 // dispatcher moves the parts that wait for one SMSC onto the wire. Its state belongs to run's goroutine.
@@ -36,17 +34,20 @@ type dispatcher struct {
 	answers *answers
 	log     *zap.Logger
 
-	pace   pace
-	pause  pause
-	cursor store.QueueCursor
-	taken  taken
+	pace     pace
+	pause    pause
+	cursor   store.QueueCursor
+	taken    taken
+	withheld withheld
+	stands   bool // the last round failed for a reason that time may heal
 }
 
 // run dispatches until ctx is done. What it began to send by then is handed to the client. An error is
 // the store's and ends the daemon.
 func (d *dispatcher) run(ctx context.Context) error {
 	// What a dispatcher of the same SMSC before this one sent has left the queue only when it is applied.
-	if err := d.store.Sync(ctx); err != nil && ctx.Err() == nil {
+	sync := func() error { return d.store.Sync(ctx) }
+	if err := persist(ctx, d.log, "dispatcher", sync); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("dispatcher: %w", err)
 	}
 	for ctx.Err() == nil {
@@ -54,11 +55,11 @@ func (d *dispatcher) run(ctx context.Context) error {
 		changed := d.store.Changed()
 		wait, err := d.round(ctx)
 		switch {
-		case err == nil || ctx.Err() != nil:
-		case errors.Is(err, store.ErrDiskFull):
-			d.log.Error("disk full: nothing is sent", zap.Duration("retry", diskFullPause))
-			d.cursor = store.QueueCursor{} // what was not recorded as leaving is still to be sent
-			wait = &waiting{until: time.Now().Add(diskFullPause)}
+		case ctx.Err() != nil:
+		case err == nil:
+			d.goOn()
+		case passing(err):
+			wait = d.stand(err)
 		default:
 			return fmt.Errorf("dispatcher: %w", err)
 		}
@@ -67,6 +68,23 @@ func (d *dispatcher) run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// stand waits for what keeps a round from being made or recorded to be over. It is told once.
+func (d *dispatcher) stand(err error) *waiting {
+	if !d.stands {
+		d.log.Error("nothing is sent for now", zap.Duration("retry", passingPause), zap.Error(err))
+	}
+	d.stands = true
+	d.cursor = store.QueueCursor{} // what was not recorded as leaving is still to be sent
+	return &waiting{until: time.Now().Add(passingPause)}
+}
+
+func (d *dispatcher) goOn() {
+	if d.stands {
+		d.log.Info("sending goes on")
+	}
+	d.stands = false
 }
 
 // waiting says what a round that sent nothing waits for.
@@ -80,9 +98,13 @@ func (d *dispatcher) idle(ctx context.Context, w *waiting, changed <-chan struct
 	if !w.queue {
 		changed = nil
 	}
+	until := w.until
+	if end := d.withheld.nextEnd(); until.IsZero() || !end.IsZero() && end.Before(until) {
+		until = end
+	}
 	var due <-chan time.Time
-	if !w.until.IsZero() {
-		due = time.After(time.Until(w.until))
+	if !until.IsZero() {
+		due = time.After(time.Until(until))
 	}
 	select {
 	case <-ctx.Done():
@@ -94,6 +116,9 @@ func (d *dispatcher) idle(ctx context.Context, w *waiting, changed <-chan struct
 
 // round sends what may be sent now. When that was nothing, it says what to wait for.
 func (d *dispatcher) round(ctx context.Context) (*waiting, error) {
+	if err := d.expireWithheld(ctx, time.Now()); err != nil {
+		return nil, err
+	}
 	n, wait := d.allowed(time.Now())
 	if n == 0 {
 		return wait, nil
@@ -145,16 +170,19 @@ type batch struct {
 // prepare makes the submit_sm of a part and its sent record, or the expired record of its message.
 func (d *dispatcher) prepare(b *batch, q store.Queued) {
 	m := q.Accepted
-	if expired(m, b.at) {
+	if expired(m.ValidUntil, b.at) {
 		b.add(q.Entry, &statemachine.QueueExpired{Message: m.Message})
+		return
+	}
+	if q.TextGone {
+		d.withhold(q, errTextGone)
 		return
 	}
 	slot := b.slots[0]
 	pdu, validUntil := submitSM(d.cfg, m, q.Entry.Part, slot.SequenceNumber, b.at)
 	octets, err := smpp.AppendSubmitSM(nil, pdu)
 	if err != nil { // the API takes nothing that does not fit; the part waits for who finds out why it did
-		d.log.Error("part cannot be encoded", zap.String("id", string(m.Message)), zap.Int("part", q.Entry.Part), zap.Error(err))
-		d.taken.add(q.Entry, 0)
+		d.withhold(q, err)
 		return
 	}
 	b.slots = b.slots[1:]
@@ -178,8 +206,9 @@ func (b *batch) add(entry statemachine.QueueEntry, fact statemachine.Fact) {
 	b.entries, b.facts = append(b.entries, entry), append(b.facts, fact)
 }
 
-func expired(m *statemachine.MessageAccepted, now time.Time) bool {
-	return !m.ValidUntil.IsZero() && !now.Before(m.ValidUntil)
+// expired reports whether a validity is over; a zero one never is.
+func expired(validUntil, now time.Time) bool {
+	return !validUntil.IsZero() && !now.Before(validUntil)
 }
 
 // send makes the batch's records durable, then writes its PDUs. ctx does not end it halfway: what is
@@ -219,7 +248,7 @@ func (d *dispatcher) expire(ctx context.Context) error {
 		return err
 	}
 	for _, q := range queued {
-		if expired(q.Accepted, b.at) {
+		if expired(q.Accepted.ValidUntil, b.at) {
 			b.add(q.Entry, &statemachine.QueueExpired{Message: q.Accepted.Message})
 		}
 	}

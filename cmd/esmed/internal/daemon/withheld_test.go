@@ -1,0 +1,60 @@
+package daemon_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"esmed/cmd/esmed/internal/control"
+	"esmed/smpp"
+	"esmed/smpp/smpptest"
+)
+
+// unbound is a system whose SMSC lets nobody in until it is told to.
+func unbound(t *testing.T) (s *system, letIn func()) {
+	s = newSystem(t, smpptest.Config{Bind: smpptest.Bind{Refuse: smpp.StatusBindFail}}, nil)
+	return s, func() { s.smsc.Change(func(c *smpptest.Config) { c.Bind.Refuse = 0 }) }
+}
+
+// keyFile is the only key.
+func (s *system) keyFile() string {
+	s.t.Helper()
+	keys, err := filepath.Glob(filepath.Join(s.cfg.DataDir, "keys", "*.key"))
+	require.NoError(s.t, err)
+	require.Len(s.t, keys, 1)
+	return keys[0]
+}
+
+func TestDispatch_aTextWhoseKeyIsGoneIsNotSent(t *testing.T) {
+	s, letIn := unbound(t)
+	lost, _, err := s.api.Submit(s.ctx, control.Submission{To: number(1), From: "ACME", Text: "hello", Validity: "4s"}, "")
+	require.NoError(t, err)
+	s.halt()
+	require.NoError(t, os.Remove(s.keyFile()))
+	s.start()
+	letIn()
+	s.awaitState(s.submit(number(2)), "DELIVERED")
+	require.Equal(t, "QUEUED", s.message(lost.ID).State)
+	require.Equal(t, "expiry", s.awaitState(lost.ID, "FAILED").Basis)
+	require.EqualValues(t, 1, s.smsc.Stats().Submits)
+	require.Equal(t, 1, strings.Count(s.log.String(), `"msg":"part cannot be sent"`))
+}
+
+func TestDispatch_waitsForAKeyThatCannotBeRead(t *testing.T) {
+	s, letIn := unbound(t)
+	id := s.submit(number(1))
+	s.restart()
+	key := s.keyFile()
+	data, err := os.ReadFile(key)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(key, make([]byte, len(data)), 0o600))
+	letIn()
+	s.awaitLog(`"msg":"nothing is sent for now"`)
+	require.Zero(t, s.smsc.Stats().Submits)
+	require.NoError(t, os.WriteFile(key, data, 0o600))
+	s.awaitState(id, "DELIVERED")
+	require.Equal(t, 1, strings.Count(s.log.String(), `"msg":"nothing is sent for now"`))
+}
