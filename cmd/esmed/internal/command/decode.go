@@ -41,7 +41,8 @@ func decodeCommand() *cobra.Command {
 		Use:   "decode [HEX... | - | --text TEXT]",
 		Short: "Explain a PDU or the text of a receipt",
 		Long: `Explains a PDU in hex, in any grouping (blanks, colons, 0x). "-" reads one PDU a line. --text explains the text of a
-receipt. Receipts are read under the rules of an SMSC of a configuration, else under the default rules.
+receipt. Receipts are read under the rules of an SMSC of a configuration, else under the default rules. Of a PDU of
+more than 131072 octets, the default max_pdu, the beginning is explained and its body is undecodable.
 
 -o json and -o ndjson print for each {"line","command_id","receipt","notes","error"}. Exit status 1 when a line
 is no PDU.`,
@@ -128,15 +129,20 @@ func decodeText(text string, rules *receipt.Rules) decoded {
 	return decoded{Line: 1}.with(&r)
 }
 
-// decodeHex reads a PDU in hex. A body that cannot be taken apart has its reading and an error.
+// decodeHex reads a PDU in hex. A body that cannot be taken apart has its reading and an error. Of a PDU
+// longer than max_pdu there is only what the daemon keeps of it, which is undecodable.
 func decodeHex(s string, rules *receipt.Rules) decoded {
 	octets, err := parseHex(s)
 	if err != nil {
 		return decoded{Notes: []string{}}.failed(err)
 	}
-	d := decoded{Notes: []string{}, pdu: octets, CommandID: smpp.ParseHeader(octets).CommandID.String()}
+	h := smpp.ParseHeader(octets)
+	if kept := config.DefaultSMSC().MaxPDU; h.CommandLength > kept {
+		octets = octets[:min(len(octets), int(kept))]
+	}
+	d := decoded{Notes: []string{}, pdu: octets, CommandID: h.CommandID.String()}
 	_, err = smpp.Decode(octets)
-	switch smpp.ParseHeader(octets).CommandID {
+	switch h.CommandID {
 	case smpp.CommandDeliverSM, smpp.CommandDataSM:
 		r := receipt.Decode(daemon.DecodePDU(octets), rules)
 		d = d.with(&r)

@@ -1,11 +1,14 @@
 package command
 
 import (
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"strings"
 	"testing"
 
 	"esmed/receipt"
+	"esmed/smpp"
 
 	"github.com/stretchr/testify/require"
 )
@@ -35,6 +38,30 @@ func TestParseHex(t *testing.T) {
 		_, err := parseHex(s)
 		require.EqualError(t, err, want)
 	}
+}
+
+// A PDU longer than max_pdu is read as the daemon reads what it keeps of it.
+func TestDecodeHex_longerThanMaxPDU(t *testing.T) {
+	const maxPDU = 131072
+	rules := receipt.DefaultRules()
+	deliver := func(length int) string {
+		const text = "id:7 stat:DELIVRD text:"
+		pdu := smpp.AppendHeader(nil, smpp.Header{CommandLength: uint32(length), CommandID: smpp.CommandDeliverSM})
+		pdu = append(pdu, "\x00\x00\x00447700900123\x00\x00\x0015550100\x00\x04"+strings.Repeat("\x00", 8)...)
+		pdu = append(append(pdu, byte(len(text))), text...)
+		for len(pdu) < length { // TLVs of a vendor's fill it
+			n := min(length-len(pdu)-4, 0xFFFF)
+			pdu = append(binary.BigEndian.AppendUint16(append(pdu, 0x14, 0x01), uint16(n)), make([]byte, n)...)
+		}
+		return hex.EncodeToString(pdu)
+	}
+	d := decodeHex(deliver(maxPDU), &rules)
+	require.Nil(t, d.Error)
+	require.Equal(t, "7", d.Receipt.ID)
+	d = decodeHex(deliver(maxPDU+1), &rules)
+	require.NotNil(t, d.Error)
+	require.Equal(t, receipt.Undecodable, d.Receipt.Kind)
+	require.Len(t, d.pdu, maxPDU)
 }
 
 // What decode prints for a program are five keys, whatever was read.
