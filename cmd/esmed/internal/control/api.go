@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"esmed/statemachine"
 )
 
 // Config is what an API is made of. Reception and StatusName are needed, and SMSCs where there is a
@@ -36,6 +38,7 @@ type Config struct {
 type API struct {
 	cfg    Config
 	router *router
+	ids    *ids
 	submit atomic.Pointer[reader]
 	render renderer
 
@@ -44,7 +47,8 @@ type API struct {
 	endOnce sync.Once
 }
 
-// New makes an API. It fails on a Config that cannot work.
+// New makes an API. It fails on a Config that cannot work, and with a Submitter when the backend cannot
+// say which message is the newest: the ids of new ones are greater.
 func New(cfg Config) (*API, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, fmt.Errorf("control: %w", err)
@@ -60,8 +64,25 @@ func New(cfg Config) (*API, error) {
 		render: renderer{statusName: cfg.StatusName, reception: cfg.Reception},
 		ended:  make(chan struct{}),
 	}
-	a.submit.Store(newReader(cfg))
+	newest, err := cfg.newest()
+	if err != nil {
+		return nil, fmt.Errorf("control: the newest message: %w", err)
+	}
+	a.ids = newIDs(newest)
+	a.submit.Store(newReader(cfg, a.ids))
 	return a, a.route()
+}
+
+// newest is the id of the newest message; "" when there is none or none will be added.
+func (c Config) newest() (statemachine.ID, error) {
+	if c.Submit == nil {
+		return "", nil
+	}
+	page, _, err := c.Messages.Messages(context.Background(), MessageFilter{Limit: 1})
+	if err != nil || len(page) == 0 {
+		return "", err
+	}
+	return page[0].ID, nil
 }
 
 // SetSMSCs changes the SMSCs that messages may be submitted to, as Config.SMSCs and DefaultSMSC say at
@@ -69,7 +90,7 @@ func New(cfg Config) (*API, error) {
 func (a *API) SetSMSCs(smscs []SMSC, defaultSMSC string) {
 	cfg := a.cfg
 	cfg.SMSCs, cfg.DefaultSMSC = smscs, defaultSMSC
-	a.submit.Store(newReader(cfg))
+	a.submit.Store(newReader(cfg, a.ids))
 }
 
 func (c Config) validate() error {

@@ -2,6 +2,7 @@ package control
 
 import (
 	"encoding/json"
+	"errors"
 	"strconv"
 )
 
@@ -57,6 +58,21 @@ func (r RegisteredDelivery) MarshalJSON() ([]byte, error) {
 		return strconv.AppendUint(nil, n, 10), nil
 	}
 	return json.Marshal(string(r))
+}
+
+// UnmarshalJSON reads a word, or an octet from a number.
+func (r *RegisteredDelivery) UnmarshalJSON(b []byte) error {
+	var octet uint8
+	if json.Unmarshal(b, &octet) == nil && string(b) != "null" {
+		*r = RegisteredDelivery(strconv.Itoa(int(octet)))
+		return nil
+	}
+	var word string
+	if err := json.Unmarshal(b, &word); err != nil {
+		return errors.New("registered_delivery must be final, failure, none or the octet")
+	}
+	*r = RegisteredDelivery(word)
+	return nil
 }
 
 // BatchResult answers one line of a batch. Results come in the order of the lines. Exactly one of ID

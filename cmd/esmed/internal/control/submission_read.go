@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oklog/ulid/v2"
-
 	"esmed/statemachine"
 )
 
@@ -18,10 +16,11 @@ type reader struct {
 	def      string // name of the SMSC of submissions that name none; "" = they are refused
 	prefixes []string
 	now      func() time.Time
+	ids      *ids
 }
 
-func newReader(cfg Config) *reader {
-	rd := &reader{smscs: make(map[string]*SMSC, len(cfg.SMSCs)), def: cfg.DefaultSMSC, prefixes: cfg.CallbackPrefixes, now: cfg.Now}
+func newReader(cfg Config, ids *ids) *reader {
+	rd := &reader{ids: ids, smscs: make(map[string]*SMSC, len(cfg.SMSCs)), def: cfg.DefaultSMSC, prefixes: cfg.CallbackPrefixes, now: cfg.Now}
 	for i := range cfg.SMSCs {
 		rd.smscs[cfg.SMSCs[i].Name] = &cfg.SMSCs[i]
 	}
@@ -56,7 +55,7 @@ func (rd *reader) read(body []byte, from Caller, idempotencyKey string) (*statem
 		p.Errors = problems
 		return nil, p
 	}
-	s.m.Message = statemachine.ID(ulid.Make().String())
+	s.m.Message = rd.ids.next(s.now)
 	s.m.RequestHash = s.hash()
 	return s.m, nil
 }

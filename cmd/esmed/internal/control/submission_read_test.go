@@ -29,7 +29,7 @@ func testReader() *reader {
 		},
 		DefaultSMSC: "alpha", CallbackPrefixes: []string{"https://crm.example/hooks", "https://a.example"},
 		Now: func() time.Time { return noon },
-	})
+	}, newIDs(""))
 }
 
 func read(body string) (*statemachine.MessageAccepted, *Problem) {
@@ -282,7 +282,7 @@ func TestReader_hash(t *testing.T) {
 }
 
 func TestReader_withoutADefaultSMSC(t *testing.T) {
-	rd := newReader(Config{SMSCs: []SMSC{{Name: "a"}, {Name: "b"}}, Now: time.Now})
+	rd := newReader(Config{SMSCs: []SMSC{{Name: "a"}, {Name: "b"}}, Now: time.Now}, newIDs(""))
 	_, p := rd.read([]byte(`{"to":"+393331234567","text":"x"}`), Caller{}, "")
 	require.NotNil(t, p)
 	require.Equal(t, "smsc", p.Errors[0].Path)
@@ -290,14 +290,29 @@ func TestReader_withoutADefaultSMSC(t *testing.T) {
 
 func TestSubmission_roundTrips(t *testing.T) {
 	coding := 8
-	line, err := json.Marshal(Submission{
+	given := Submission{
 		To: "+393331234567", From: "ACME", DataHex: "0041", DataCoding: &coding, SMSC: "alpha", Ref: "r", Validity: "1d",
 		Source: &SubmissionAddress{Addr: "A", TON: 5}, RegisteredDelivery: "17", TLVs: []SubmissionTLV{{Tag: 5120, Hex: "00"}},
-	})
+	}
+	line, err := json.Marshal(given)
 	require.NoError(t, err)
+	var again Submission
+	require.NoError(t, json.Unmarshal(line, &again))
+	require.Equal(t, given, again)
 	m := mustRead(t, string(line))
 	require.EqualValues(t, 17, m.RegisteredDelivery)
 	require.EqualValues(t, 8, m.Parts[0].DataCoding)
+}
+
+func TestRegisteredDelivery_inJSON(t *testing.T) {
+	for in, want := range map[string]RegisteredDelivery{`17`: "17", `"final"`: "final", `""`: "", `null`: ""} {
+		var got RegisteredDelivery
+		require.NoError(t, json.Unmarshal([]byte(in), &got), in)
+		require.Equal(t, want, got, in)
+	}
+	for _, in := range []string{`256`, `-1`, `1.5`, `true`, `{}`} {
+		require.Error(t, json.Unmarshal([]byte(in), new(RegisteredDelivery)), in)
+	}
 }
 
 func TestMembers_agreeWithTheLibrary(t *testing.T) {

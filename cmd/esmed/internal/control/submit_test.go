@@ -292,3 +292,20 @@ func TestSubmit_readsTheSMSCsInForce(t *testing.T) {
 	_, _, err = c.Submit(t.Context(), named, "")
 	requireStatus(t, 422, err)
 }
+
+func TestSubmit_idsAreGreaterThanAllThatWereThere(t *testing.T) {
+	f := newFake(t)
+	earlier := "01M8P570G0ZZZZZZZZZZZZZZZZ"
+	f.append(t, accepted(earlier, ""))
+	cfg := f.config()
+	cfg.Now = func() time.Time { return began.AddDate(0, 0, -3) } // the clock was set back
+	api := newAPI(t, cfg)
+	c := newClient(t, api)
+	for range 3 {
+		m, _, err := c.Submit(t.Context(), code, "")
+		require.NoError(t, err)
+		require.Greater(t, m.ID, earlier)
+		earlier = m.ID
+		api.SetSMSCs([]control.SMSC{alpha()}, "") // no reason to begin again
+	}
+}
