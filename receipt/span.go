@@ -2,7 +2,7 @@ package receipt
 
 // Span says which octets of a Delivery are user text.
 type Span struct {
-	TLV        int // index in Delivery.TLVs of the message_payload, or InShortMessage, or InRaw
+	TLV        int // index in Delivery.TLVs, or InShortMessage, or InRaw
 	Start, End int // octets of that value, End not included
 }
 
@@ -19,7 +19,13 @@ const (
 //     was found. Nothing where there is no such label: the text may then hold any field.
 //   - A Message, acknowledgement or abort: the whole body behind the user data header.
 //   - An Undecodable: the whole body; of a PDU that could not be taken apart, all of Raw.
-//   - A message_payload that is not read, since there is a body before it: all of it.
+//   - A TLV that Decode does not read, such as additional_status_info_text, an SMSC's own, or a
+//     message_payload behind another body: all of its value. Who keeps the key still has what it says.
+//     What is read stays: receipted_message_id, message_state, network_error_code,
+//     user_message_reference and the SMSC's ClientRefTLV.
+//
+// A receipt's words outside its labels and before the text label stay too, since a label that came to
+// stand there would be read.
 //
 // Whatever octets come to stand in the spans, Decode reads the same receipt or intermediate
 // notification but for its Text, and the same kind and id of an acknowledgement or abort. Where not all
@@ -41,11 +47,20 @@ func TextSpans(d Delivery, rules *Rules) []Span {
 	}
 	spans := appendSpan(nil, text)
 	for i := range d.TLVs {
-		if d.TLVs[i].Tag == TagMessagePayload && i != b.in.TLV {
+		if i != b.in.TLV && !rules.reads(d.TLVs[i].Tag) {
 			spans = appendSpan(spans, Span{TLV: i, End: len(d.TLVs[i].Value)})
 		}
 	}
 	return spans
+}
+
+// reads reports whether a TLV of that tag, which is not the body, can be a field of a Receipt.
+func (r *Rules) reads(tag uint16) bool {
+	switch tag {
+	case TagReceiptedMessageID, TagMessageState, TagNetworkErrorCode, TagUserMessageReference:
+		return true
+	}
+	return r != nil && r.ClientRefTLV != 0 && tag == r.ClientRefTLV
 }
 
 func appendSpan(spans []Span, s Span) []Span {

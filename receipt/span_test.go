@@ -66,6 +66,9 @@ func TestTextSpans(t *testing.T) {
 		{"UCS-2 behind a header and a byte order mark", coded(8, deliver(0x44, "\x05\x00\x03\x2a\x01\x01\xfe\xff"+string(ucs2(whole+"Hi")))), []string{"\x00H\x00i"}},
 		{"payload", deliver(4, "", tlvID("7"), payload(whole+"Hi")), []string{"Hi"}},
 		{"payload beside a body", deliver(4, whole+"Hi", payload("Ho")), []string{"Hi", "Ho"}},
+		{"TLVs that are not read, wherever they stand", deliver(4, whole+"Hi", receipt.TLV{Tag: 0x001D, Value: []byte("info")}, tlvID("7"),
+			receipt.TLV{Tag: 0x1501, Value: []byte("own")}, tlvState("\x02"), receipt.TLV{Tag: 0x0423, Value: []byte{3, 0, 1}},
+			receipt.TLV{Tag: 0x0204, Value: []byte{0, 1}}, receipt.TLV{Tag: 0x1502}), []string{"Hi", "info", "own"}},
 		{"a message", deliver(0, "Hi"), []string{"Hi"}},
 		{"a message behind a header", deliver(0x40, "\x05\x00\x03\x2a\x01\x01Hi"), []string{"Hi"}},
 		{"an empty message", deliver(0, ""), nil},
@@ -82,6 +85,13 @@ func TestTextSpans(t *testing.T) {
 			require.Equal(t, tt.want, got)
 		})
 	}
+}
+
+func TestTextSpans_theReferenceThatIsEchoedStays(t *testing.T) {
+	rules := receipt.DefaultRules()
+	rules.ClientRefTLV = 0x1501
+	d := deliver(4, "id:7 stat:DELIVRD", receipt.TLV{Tag: 0x1501, Value: []byte("01JDXW")}, receipt.TLV{Tag: 0x1502, Value: []byte("x")})
+	require.Equal(t, []receipt.Span{{TLV: 1, End: 1}}, receipt.TextSpans(d, &rules))
 }
 
 func spanned(d receipt.Delivery, s receipt.Span) []byte {
@@ -129,6 +139,9 @@ func drawDelivery(t *rapid.T) receipt.Delivery {
 	}
 	if rapid.Bool().Draw(t, "state") {
 		d.TLVs = append(d.TLVs, tlvState("\x02"))
+	}
+	if rapid.Bool().Draw(t, "more") {
+		d.TLVs = append(d.TLVs, receipt.TLV{Tag: 0x001D, Value: []byte("id:9 stat:EXPIRED")}, receipt.TLV{Tag: 0x1501, Value: text})
 	}
 	return d
 }

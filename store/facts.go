@@ -25,7 +25,7 @@ func (e *encoder) appendFact(b []byte, fact statemachine.Fact, spans []Span) ([]
 		b = e.appendSent(b, f, spans)
 	case *statemachine.SubmitResp:
 		b, at = openNested(b, factSubmitResp)
-		b = appendSubmitResp(b, f)
+		b = e.appendSubmitResp(b, f, spans)
 	case *statemachine.AttemptInDoubt:
 		b, at = openNested(b, factInDoubt)
 		b = appendInDoubt(b, f)
@@ -41,13 +41,13 @@ func (e *encoder) appendFact(b []byte, fact statemachine.Fact, spans []Span) ([]
 		b = putUint(b, 2, uint64(f.Part))
 	case *statemachine.QueryResp:
 		b, at = openNested(b, factQueryResp)
-		b = appendQueryResp(b, f)
+		b = e.appendQueryResp(b, f, spans)
 	case *statemachine.Retry:
 		b, at = openNested(b, factRetry)
 		b = putString(b, 1, string(f.Row))
 	case *statemachine.SessionEvent:
 		b, at = openNested(b, factSession)
-		b = appendSession(b, f)
+		b = e.appendSession(b, f, spans)
 	case *statemachine.Other:
 		num, ok := numberOf(f.Name)
 		if !ok || readsAsFact(num) {
@@ -130,7 +130,7 @@ func (e *encoder) appendSent(b []byte, f *statemachine.Sent, spans []Span) []byt
 	return putUint(b, 9, uint64(f.UserMessageReference))
 }
 
-func appendSubmitResp(b []byte, f *statemachine.SubmitResp) []byte {
+func (e *encoder) appendSubmitResp(b []byte, f *statemachine.SubmitResp, spans []Span) []byte {
 	b = putString(b, 1, string(f.Message))
 	b = putUint(b, 2, uint64(f.Part))
 	b = putUint(b, 3, uint64(f.Attempt))
@@ -138,6 +138,7 @@ func appendSubmitResp(b []byte, f *statemachine.SubmitResp) []byte {
 	b = putString(b, 5, f.Session)
 	b = putUint(b, 6, uint64(f.SequenceNumber))
 	b = putBytes(b, 7, f.PDU)
+	e.seal.spans(b[len(b)-len(f.PDU):], spans)
 	b = putUint(b, 8, uint64(f.CommandStatus))
 	b = putString(b, 9, f.MessageID)
 	b = putBool(b, 10, f.Temporary)
@@ -163,7 +164,7 @@ func (e *encoder) appendReception(b []byte, f *statemachine.Reception, spans []S
 	return putUint(b, 5, uint64(f.Length))
 }
 
-func appendQueryResp(b []byte, f *statemachine.QueryResp) []byte {
+func (e *encoder) appendQueryResp(b []byte, f *statemachine.QueryResp, spans []Span) []byte {
 	b = putString(b, 1, string(f.Message))
 	b = putUint(b, 2, uint64(f.Part))
 	b = putUint(b, 3, uint64(f.Attempt))
@@ -171,6 +172,7 @@ func appendQueryResp(b []byte, f *statemachine.QueryResp) []byte {
 	b = putString(b, 5, f.Account)
 	b = putString(b, 6, f.Session)
 	b = putBytes(b, 7, f.PDU)
+	e.seal.spans(b[len(b)-len(f.PDU):], spans)
 	b = putUint(b, 8, uint64(f.CommandStatus))
 	b = putString(b, 9, f.MessageID)
 	b = putUint(b, 10, uint64(f.MessageState))
@@ -178,13 +180,15 @@ func appendQueryResp(b []byte, f *statemachine.QueryResp) []byte {
 	return putUint(b, 12, uint64(f.ErrorCode))
 }
 
-func appendSession(b []byte, f *statemachine.SessionEvent) []byte {
+func (e *encoder) appendSession(b []byte, f *statemachine.SessionEvent, spans []Span) []byte {
 	b = putString(b, 1, f.SMSC)
 	b = putString(b, 2, f.Session)
 	b = putString(b, 3, f.Event)
 	b = putUint(b, 4, uint64(f.CommandStatus))
 	b = putString(b, 5, f.Detail)
-	return putBytes(b, 6, f.PDU)
+	b = putBytes(b, 6, f.PDU)
+	e.seal.spans(b[len(b)-len(f.PDU):], spans)
+	return b
 }
 
 func putAddress(b []byte, num protowire.Number, a receipt.Address) []byte {

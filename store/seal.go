@@ -107,12 +107,18 @@ func hasText(fact statemachine.Fact, spans []Span) bool {
 	return ok
 }
 
-// sealedPDU is the PDU that holds message text; nil for facts that have none.
+// sealedPDU is the PDU that may hold message text; nil for facts that have none.
 func sealedPDU(fact statemachine.Fact) []byte {
 	switch f := fact.(type) {
 	case *statemachine.Sent:
 		return f.PDU
+	case *statemachine.SubmitResp:
+		return f.PDU
 	case *statemachine.Reception:
+		return f.PDU
+	case *statemachine.QueryResp:
+		return f.PDU
+	case *statemachine.SessionEvent:
 		return f.PDU
 	}
 	return nil

@@ -170,7 +170,13 @@ func (w *writer) spans(fact statemachine.Fact) []Span {
 	switch f := fact.(type) {
 	case *statemachine.Sent:
 		smsc = f.SMSC
+	case *statemachine.SubmitResp:
+		smsc = f.SMSC
 	case *statemachine.Reception:
+		smsc = f.SMSC
+	case *statemachine.QueryResp:
+		smsc = f.SMSC
+	case *statemachine.SessionEvent:
 		smsc = f.SMSC
 	default:
 		return nil

@@ -1,11 +1,8 @@
 package daemon
 
 import (
-	"slices"
-
 	"esmed/receipt"
 	"esmed/smpp"
-	"esmed/store"
 )
 
 // DecodePDU takes a PDU that an SMSC delivered (header included) apart into what receipts are read
@@ -16,48 +13,10 @@ func DecodePDU(pdu []byte) receipt.Delivery {
 	return d
 }
 
-// TextSpans names the octets of a PDU that are message text, in order and without overlap, under an
-// SMSC's rules (nil: the default ones). It fits store.Config.TextSpans. Of requests of deliver_sm and
-// data_sm it is what package receipt says, of submit_sm the whole short_message and message_payload. Of
-// a request that cannot be taken apart, or that SMPP does not know, it is the whole body, since any of it
-// may be text; of all others nothing.
-func TextSpans(pdu []byte, rules *receipt.Rules) []store.Span {
-	if len(pdu) <= smpp.HeaderLen {
-		return nil
-	}
-	switch id := smpp.ParseHeader(pdu).CommandID; id {
-	case smpp.CommandDeliverSM, smpp.CommandDataSM:
-		return deliverySpans(pdu, rules)
-	case smpp.CommandSubmitSM:
-		return submitSpans(pdu)
-	default:
-		if decoded, err := smpp.Decode(pdu); err == nil {
-			if _, unknown := decoded.(*smpp.Other); !unknown {
-				return nil
-			}
-		}
-		if id.IsResponse() {
-			return nil
-		}
-		return wholeBody(pdu)
-	}
-}
-
 // offsets say where the parts of a delivery stand in its PDU.
 type offsets struct {
 	shortMessage int
 	tlvs         []int
-}
-
-func (o offsets) of(s receipt.Span) store.Span {
-	base := smpp.HeaderLen
-	switch {
-	case s.TLV >= 0:
-		base = o.tlvs[s.TLV]
-	case s.TLV == receipt.InShortMessage:
-		base = o.shortMessage
-	}
-	return store.Span{Start: base + s.Start, End: base + s.End}
 }
 
 func delivery(pdu []byte) (receipt.Delivery, offsets) {
@@ -93,44 +52,4 @@ func withTLVs(d receipt.Delivery, source, dest smpp.Address, tlvs smpp.TLVs, sho
 		d.TLVs[i], o.tlvs[i] = receipt.TLV{Tag: uint16(t.Tag), Value: t.Value}, t.Offset
 	}
 	return d, o
-}
-
-func deliverySpans(pdu []byte, rules *receipt.Rules) []store.Span {
-	d, o := delivery(pdu)
-	texts := receipt.TextSpans(d, rules)
-	if len(texts) == 0 {
-		return nil
-	}
-	spans := make([]store.Span, len(texts))
-	for i, s := range texts {
-		spans[i] = o.of(s)
-	}
-	return ordered(spans)
-}
-
-func submitSpans(pdu []byte) []store.Span {
-	decoded, err := smpp.Decode(pdu)
-	p, ok := decoded.(*smpp.SubmitSM)
-	if err != nil || !ok {
-		return wholeBody(pdu)
-	}
-	var spans []store.Span
-	if n := len(p.ShortMessage); n > 0 {
-		spans = append(spans, store.Span{Start: p.ShortMessageOffset, End: p.ShortMessageOffset + n})
-	}
-	for _, t := range p.TLVs {
-		if t.Tag == smpp.TagMessagePayload && len(t.Value) > 0 {
-			spans = append(spans, store.Span{Start: t.Offset, End: t.Offset + len(t.Value)})
-		}
-	}
-	return ordered(spans)
-}
-
-func ordered(spans []store.Span) []store.Span {
-	slices.SortFunc(spans, func(a, b store.Span) int { return a.Start - b.Start })
-	return spans
-}
-
-func wholeBody(pdu []byte) []store.Span {
-	return []store.Span{{Start: smpp.HeaderLen, End: len(pdu)}}
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -54,7 +55,33 @@ func TestTextSpans(t *testing.T) {
 		{"a PDU of which only the beginning was kept: all of that", encode(t, &smpp.DeliverSM{ShortMessage: []byte("cut off here")})[:40], whole},
 		{"a command that SMPP does not know: all of its body", endPDU(append(header(0x00010203), "who knows"...)), whole},
 		{"a response: nothing", encode(t, &smpp.SubmitSMResp{MessageID: "5A3C"}), func([]byte) []string { return nil }},
-		{"an unknown response: nothing", endPDU(append(header(0x80010203), "who knows"...)), func([]byte) []string { return nil }},
+		{"a response without its NUL: nothing", endPDU(append(header(smpp.CommandSubmitSMResp), "5A3C"...)), func([]byte) []string { return nil }},
+		{"what follows a response's id", encode(t, &smpp.SubmitSMResp{MessageID: "5A3C", TLVs: smpp.TLVs{{Tag: smpp.TagAdditionalStatusInfoText, Value: []byte("info")}}}),
+			func([]byte) []string { return []string{"\x00\x1d\x00\x04info"} }},
+		{"an unknown response: all of its body", endPDU(append(header(0x80010203), "who knows"...)), whole},
+		{"a generic_nack with a body: all of it", endPDU(append(header(smpp.CommandGenericNack), "who knows"...)), whole},
+		{"an alert_notification: what follows its addresses", endPDU(append(encode(t, &smpp.AlertNotification{Source: smpp.Address{Addr: "1"}, ESME: smpp.Address{Addr: "2"}}), "stray"...)),
+			func([]byte) []string { return []string{"stray"} }},
+		{"a replace_sm: from its text on", encode(t, &smpp.ReplaceSM{MessageID: "5A3C", ShortMessage: []byte("Hi")}),
+			func([]byte) []string { return []string{"Hi"} }},
+		{"a bind: from its password on", encode(t, &smpp.Bind{Header: smpp.Header{CommandID: smpp.CommandBindReceiver}, SystemID: "esme", Password: "hush"}),
+			func(pdu []byte) []string { return []string{string(pdu[smpp.HeaderLen+5:])} }},
+		{"a receipt whose sm_length is too short: what it quotes behind it, but for four octets", lied(encode(t, &smpp.DeliverSM{ESMClass: 4, ShortMessage: []byte("id:7 stat:DELIVRD text:Your code is 4711")}), "\x28id", 28),
+			func([]byte) []string { return []string{"our ", " is 4711"} }},
+		{"a message whose sm_length is 0: all of it", lied(encode(t, &smpp.DeliverSM{ShortMessage: []byte("4711")}), "\x044711", 0),
+			func([]byte) []string { return []string{"4711"} }},
+		{"a receipt whose payload claims too much: the payload", lied(encode(t, &smpp.DeliverSM{ESMClass: 4, TLVs: smpp.TLVs{
+			{Tag: smpp.TagReceiptedMessageID, Value: []byte("7\x00")}, {Tag: smpp.TagMessagePayload, Value: []byte("Your code is 4711")}}}), "\x11Your", 99),
+			func([]byte) []string { return []string{"Your code is 4711"} }},
+		{"stray octets behind a receipt", endPDU(append(encode(t, &smpp.DeliverSM{ESMClass: 4, ShortMessage: []byte("id:7 stat:DELIVRD")}), "Hi"...)),
+			func([]byte) []string { return []string{"Hi"} }},
+		{"stray octets behind a submit_sm", endPDU(append(encode(t, &smpp.SubmitSM{ShortMessage: []byte("Hi")}), "Your code"...)),
+			func([]byte) []string { return []string{"Hi", "Your code"} }},
+		{"a data_sm with the body of a deliver_sm: all but what reads as an empty TLV", asDataSM(encode(t, &smpp.DeliverSM{ShortMessage: []byte("Your code is 4711")})),
+			func([]byte) []string { return []string{"\x00\x00\x11Your code is 4711"} }},
+		{"an info text and what an SMSC adds of its own", encode(t, &smpp.DeliverSM{ESMClass: 4, TLVs: smpp.TLVs{
+			{Tag: smpp.TagAdditionalStatusInfoText, Value: []byte("info")}, {Tag: smpp.TagReceiptedMessageID, Value: []byte("7\x00")}, {Tag: 0x1501, Value: []byte("own")}}}),
+			func([]byte) []string { return []string{"info", "own"} }},
 		{"no PDU at all: nothing", []byte{1, 2, 3}, func([]byte) []string { return nil }},
 	}
 	for _, tt := range tests {
@@ -129,13 +156,31 @@ func drawPDU(t *rapid.T) []byte {
 		coding := rapid.SampledFrom([]byte{0, 3, 8}).Draw(t, "data_coding")
 		pdu = encode(t, &smpp.DeliverSM{ESMClass: class, DataCoding: coding, ShortMessage: []byte(text), TLVs: tlvs})
 	}
-	switch rapid.IntRange(0, 4).Draw(t, "fault") {
+	switch rapid.IntRange(0, 6).Draw(t, "fault") {
+	case 2: // a TLV whose length lies, or stray octets
+		pdu = endPDU(append(pdu, rapid.SampledFrom([]string{"\x00\x1e\xff\xffid:7", "\x00", "\x04\x24\x00\x40id:8 stat:DELIVRD", "abc"}).Draw(t, "tail")...))
+	case 3: // an sm_length that is too short
+		if at := bytes.Index(pdu, []byte(text)); at > smpp.HeaderLen && text != "" {
+			pdu[at-1] = byte(rapid.IntRange(0, len(text)-1).Draw(t, "sm_length"))
+		}
+
 	case 0:
 		pdu = pdu[:rapid.IntRange(smpp.HeaderLen, len(pdu)).Draw(t, "cut")]
 	case 1:
 		i := rapid.IntRange(smpp.HeaderLen, len(pdu)-1).Draw(t, "at")
 		pdu[i] = rapid.Byte().Draw(t, "octet")
 	}
+	return pdu
+}
+
+// lied is a PDU with another octet where that text is found.
+func lied(pdu []byte, at string, octet byte) []byte {
+	pdu[bytes.Index(pdu, []byte(at))] = octet
+	return pdu
+}
+
+func asDataSM(pdu []byte) []byte {
+	binary.BigEndian.PutUint32(pdu[4:], uint32(smpp.CommandDataSM))
 	return pdu
 }
 

@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"net"
 	"path/filepath"
@@ -75,6 +76,22 @@ func TestSession_noticesAreKeptWithoutPasswords(t *testing.T) {
 	require.Contains(t, events[3].Detail, "stray_response")
 	require.Empty(t, s.exceptions())
 }
+
+// pduOf encodes a PDU.
+func pduOf(t *testing.T, p smpp.PDU) []byte {
+	t.Helper()
+	pdu, err := smpp.Append(nil, p)
+	require.NoError(t, err)
+	return pdu
+}
+
+// withLength puts a PDU's length into its header.
+func withLength(pdu []byte) []byte {
+	binary.BigEndian.PutUint32(pdu, uint32(len(pdu)))
+	return pdu
+}
+
+func hexOf(pdu []byte) string { return hex.EncodeToString(pdu) }
 
 func TestSystemd_isToldOfStartAndStop(t *testing.T) {
 	var g errgroup.Group
