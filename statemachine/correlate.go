@@ -233,8 +233,8 @@ func (s *step) fitting(e *evidence, found []candidate, id, by string) ([]candida
 		}
 		fits := false
 		for i := range refs {
-			c, err := s.candidateFor(refs[i], form.Key, by, found)
-			if err != nil {
+			var c *candidate
+			if found, c, err = s.candidateFor(found, refs[i], form.Key, by); err != nil {
 				return nil, err
 			}
 			switch {
@@ -243,7 +243,6 @@ func (s *step) fitting(e *evidence, found []candidate, id, by string) ([]candida
 			case c.refs == nil:
 				c.by, c.id, c.rule = by, id, form.Rules
 				c.refs = refs[i : i+1 : i+1]
-				found = append(found, *c)
 			case c.by == by && !c.hasPart(refs[i].Part):
 				c.refs = append(c.refs, refs[i])
 			}
@@ -269,19 +268,20 @@ func (s *step) anyHas(found []candidate, key receipt.Key) bool {
 	return false
 }
 
-// candidateFor gives the candidate among found that ref belongs to, a new one without refs when there
-// is none, or nil when its message is gone.
-func (s *step) candidateFor(ref AttemptRef, key receipt.Key, by string, found []candidate) (*candidate, error) {
+// candidateFor gives the candidate among found that ref belongs to, one without refs that it adds when
+// there is none, or nil when its message is gone.
+func (s *step) candidateFor(found []candidate, ref AttemptRef, key receipt.Key, by string) ([]candidate, *candidate, error) {
 	for i := range found {
 		if c := &found[i]; c.m.ID == ref.Message && (c.by != by || !key.Partial() || c.shares(ref)) {
-			return c, nil
+			return found, c, nil
 		}
 	}
 	m, err := s.message(ref.Message)
 	if err != nil || m == nil || m.Part(ref.Part) == nil {
-		return nil, err
+		return found, nil, err
 	}
-	return &candidate{m: m}, nil
+	found = append(found, candidate{m: m})
+	return found, &found[len(found)-1], nil
 }
 
 func (c *candidate) hasPart(number int) bool {

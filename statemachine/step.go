@@ -15,7 +15,6 @@ type Fold struct {
 // none, it puts in force itself.
 func (f Fold) Step(v View, rec Record) (Effects, error) {
 	s := step{fold: f, view: v, rec: rec}
-	s.edited = s.room[:0]
 	s.rulesSeq, s.rules = v.Rules()
 	if err := s.take(); err != nil {
 		return Effects{}, err
@@ -43,7 +42,6 @@ type step struct {
 
 	eff    Effects
 	edited []edited
-	room   [1]edited // for edited: most records touch one message
 	woken  []*waiting
 	opened int    // exceptions opened so far
 	by     string // who is behind the record, for what it resolves
