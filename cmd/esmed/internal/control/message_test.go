@@ -151,6 +151,9 @@ func TestMessage_reasons(t *testing.T) {
 			f := newFake(t)
 			f.append(t, accepted(firstID, ""))
 			for _, fact := range tt.facts {
+				if _, ok := fact.(*statemachine.Cutoff); ok {
+					f.at = f.at.Add(30 * 24 * time.Hour) // its window is over by then
+				}
 				f.append(t, fact)
 			}
 			m, err := newClient(t, newAPI(t, f.config())).Message(t.Context(), firstID)

@@ -83,10 +83,12 @@ func (s *Server) Run(ctx context.Context) error {
 	return nil
 }
 
-// serve runs one listener, and what ends it, in a group.
+// serve runs one listener, and what ends it, in a group. Callers of one do not take the connections of the
+// other.
 func (s *Server) serve(ctx context.Context, g *errgroup.Group, l net.Listener, srv *http.Server) {
+	few := limit(l, connLimit(), srv)
 	g.Go(func() error {
-		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := srv.Serve(few); !errors.Is(err, http.ErrServerClosed) {
 			return err
 		}
 		return nil

@@ -28,6 +28,8 @@ func (l pipeListener) Accept() (net.Conn, error) {
 	}
 	return c, nil
 }
+
+// Close leaves it to the test to close conns: a dial may be under way.
 func (l pipeListener) Close() error   { return nil }
 func (l pipeListener) Addr() net.Addr { return &net.UnixAddr{} }
 
@@ -81,5 +83,41 @@ func TestServer_aFollowerMayBeIdleForLong(t *testing.T) {
 		c.Close()
 		require.NoError(t, srv.Close())
 		require.ErrorIs(t, g.Wait(), http.ErrServerClosed)
+	})
+}
+
+func TestServer_moreConnectionsThanItHasWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := &Server{api: &API{ended: make(chan struct{})}}
+		l := pipeListener{make(chan net.Conn), new(int)}
+		var g errgroup.Group
+		s.serve(ctx, &g, l, s.server(http.NotFoundHandler()))
+		dial := func() net.Conn {
+			c, err := l.dial(ctx, "", "")
+			require.NoError(t, err)
+			return c
+		}
+		var conns []net.Conn
+		for range connLimit() {
+			conns = append(conns, dial())
+		}
+		more := make(chan net.Conn, 1)
+		g.Go(func() error {
+			more <- dial()
+			return nil
+		})
+		synctest.Wait()
+		require.Empty(t, more)
+		require.NoError(t, conns[0].Close())
+		synctest.Wait()
+		require.Len(t, more, 1)
+
+		for _, c := range append(conns, <-more) {
+			_ = c.Close()
+		}
+		cancel()
+		close(l.conns)
+		require.NoError(t, g.Wait())
 	})
 }
