@@ -2,9 +2,12 @@ package control
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/oklog/ulid/v2"
 
 	"esmed/statemachine"
 )
@@ -23,7 +26,7 @@ func parseCursor(s string) (cursor, error) {
 	}
 	seq, n, decision := strings.Cut(s, ".")
 	var err error
-	if c.Seq, err = strconv.ParseUint(seq, 10, 64); err != nil {
+	if c.Seq, err = strconv.ParseUint(seq, 10, seqBits); err != nil {
 		return c, fmt.Errorf("want seq or seq.n")
 	}
 	if decision {
@@ -35,6 +38,9 @@ func parseCursor(s string) (cursor, error) {
 	}
 	return c, nil
 }
+
+// seqBits leaves room behind every seq that is read: no log has as many records.
+const seqBits = 63
 
 // after is the seq to read the log from: a record of which only some decisions were seen is read again.
 func (c cursor) after() uint64 {
@@ -56,6 +62,25 @@ func (c cursor) unseen(e LogEntry) (LogEntry, bool) {
 		}
 	}
 	return e, false
+}
+
+// parseMessageCursor reads a list's cursor, which is the id of the last message of the page before.
+func parseMessageCursor(s string) (statemachine.ID, error) {
+	if s == "" {
+		return "", nil
+	}
+	if _, err := ulid.ParseStrict(s); err != nil {
+		return "", badQuery("cursor", "is none that a list gave")
+	}
+	return statemachine.ID(s), nil
+}
+
+// listError blames the cursor for what a list did not find: it takes nothing else that must be there.
+func listError(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return badQuery("cursor", "is none that a list gave")
+	}
+	return err
 }
 
 // An inbox row's cursor is its key, which is opaque and may hold any octet.

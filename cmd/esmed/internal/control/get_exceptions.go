@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -31,7 +32,7 @@ func (a *API) listInbox(ctx context.Context, in *listInboxIn) (List[InboxRow], e
 	}
 	page, next, err := a.cfg.Inbox.Inbox(ctx, in.SMSC, after, in.Limit)
 	if err != nil {
-		return List[InboxRow]{}, err
+		return List[InboxRow]{}, listError(err)
 	}
 	return newList(page, inboxCursor(next), inboxRow), nil
 }
@@ -86,7 +87,7 @@ func (a *API) storedExceptions(ctx context.Context, in *listExceptionsIn, after 
 	}
 	page, next, err := a.cfg.Exceptions.Exceptions(ctx, f)
 	if err != nil {
-		return err
+		return listError(err)
 	}
 	for _, x := range page {
 		l.Items = append(l.Items, exception(x))
@@ -110,7 +111,7 @@ func (a *API) unmatchedExceptions(ctx context.Context, in *listExceptionsIn, aft
 	for {
 		page, next, err := a.cfg.Inbox.Inbox(ctx, in.SMSC, key, in.Limit-len(l.Items))
 		if err != nil {
-			return err
+			return listError(err)
 		}
 		for _, e := range page {
 			if unmatched(e.Row, old) {
@@ -166,15 +167,18 @@ func (a *API) getException(ctx context.Context, in *getExceptionIn) (Exception, 
 	return exception(x), nil
 }
 
+// maxInboxPages is how much of the inbox is looked through for one row.
+const maxInboxPages = 20
+
 // findUnmatched looks through the inbox for the row whose first reception is seq. The inbox is short, or
-// something is wrong that has to be looked at row by row anyway.
+// something is wrong with the rules, which no single row tells.
 func (a *API) findUnmatched(ctx context.Context, seq string) (Exception, error) {
-	first, err := strconv.ParseUint(seq, 10, 64)
+	first, err := strconv.ParseUint(seq, 10, seqBits)
 	if err != nil {
 		return Exception{}, fmt.Errorf("%w: %w", ErrNotFound, err)
 	}
 	var key statemachine.InboxKey
-	for {
+	for range maxInboxPages {
 		page, next, err := a.cfg.Inbox.Inbox(ctx, "", key, MaxLimit)
 		if err != nil {
 			return Exception{}, err
@@ -188,4 +192,6 @@ func (a *API) findUnmatched(ctx context.Context, seq string) (Exception, error) 
 			return Exception{}, ErrNotFound
 		}
 	}
+	return Exception{}, newProblem(http.StatusUnprocessableEntity, "the inbox has too many rows to look for one",
+		"GET /v1/exceptions?kind=unmatched lists them; so many mean that the id rules of an SMSC do not fit")
 }

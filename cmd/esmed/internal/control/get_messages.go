@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -17,7 +18,7 @@ func (a *API) routeMessages(api huma.API) {
 
 // listMessagesIn are the filters of a list. ref and message_id find one thing each.
 type listMessagesIn struct {
-	State     []string `query:"state,explode" doc:"Any of these states"`
+	State     []string `query:"state,explode" doc:"Any of these states, in any case"`
 	SMSC      string   `query:"smsc"`
 	To        string   `query:"to" doc:"Destination, as given or in international form"`
 	Since     string   `query:"since" doc:"RFC 3339; accepted then or later"`
@@ -32,8 +33,11 @@ func (a *API) listMessages(ctx context.Context, in *listMessagesIn) (List[Messag
 	if in.Ref != "" || in.MessageID != "" {
 		return a.findMessages(ctx, in)
 	}
-	f := MessageFilter{SMSC: in.SMSC, To: in.To, After: statemachine.ID(in.Cursor), Limit: in.Limit}
+	f := MessageFilter{SMSC: in.SMSC, To: in.To, Limit: in.Limit}
 	var err error
+	if f.After, err = parseMessageCursor(in.Cursor); err != nil {
+		return List[Message]{}, err
+	}
 	if f.Since, err = timeQuery("since", in.Since); err != nil {
 		return List[Message]{}, err
 	}
@@ -41,9 +45,9 @@ func (a *API) listMessages(ctx context.Context, in *listMessagesIn) (List[Messag
 		return List[Message]{}, err
 	}
 	for _, name := range in.State {
-		s, err := statemachine.ParseState(name)
+		s, err := statemachine.ParseState(strings.ToUpper(name))
 		if err != nil || s == statemachine.NoState {
-			return List[Message]{}, badQuery("state", "is no state; want QUEUED, SUBMITTED, DELIVERED, …")
+			return List[Message]{}, badQuery("state", "is no state; there are "+stateNames())
 		}
 		f.States = append(f.States, s)
 	}
@@ -52,6 +56,16 @@ func (a *API) listMessages(ctx context.Context, in *listMessagesIn) (List[Messag
 		return List[Message]{}, err
 	}
 	return newList(page, string(next), a.render.message), nil
+}
+
+// stateNames lists all states.
+func stateNames() string {
+	states := statemachine.States()
+	names := make([]string, len(states))
+	for i, s := range states {
+		names[i] = s.String()
+	}
+	return strings.Join(names, ", ")
 }
 
 // findMessages looks messages up by a ref or an SMSC's id.

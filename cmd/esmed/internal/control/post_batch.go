@@ -91,6 +91,9 @@ func (a *API) batchRefusal(r *http.Request) *Problem {
 	if p := a.taking(); p != nil {
 		return p
 	}
+	if p := checkMedia(r.Header, batchTypes); p != nil {
+		return p
+	}
 	if r.Header.Get("Idempotency-Key") != "" {
 		return newProblem(http.StatusUnprocessableEntity, "an Idempotency-Key names one message", "give each line a ref")
 	}

@@ -44,21 +44,37 @@ func (a *API) readPost(w http.ResponseWriter, r *http.Request) (*statemachine.Me
 	if p := knownQuery(r.URL.Query()); p != nil {
 		return nil, p
 	}
+	if p := checkMedia(r.Header, messageTypes); p != nil {
+		return nil, p
+	}
 	key := r.Header.Get("Idempotency-Key")
 	if wrong := checkLabel(key); wrong != "" {
 		p := newProblem(http.StatusUnprocessableEntity, "the header is not valid", "")
 		p.Errors = []FieldProblem{{Path: "header.Idempotency-Key", Message: wrong}}
 		return nil, p
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxSubmission))
-	if err != nil {
-		var long *http.MaxBytesError
-		if errors.As(err, &long) {
-			return nil, tooLong()
-		}
-		return nil, newProblem(http.StatusBadRequest, "the body cannot be read", "")
+	body, p := readSubmission(w, r)
+	if p != nil {
+		return nil, p
 	}
 	return a.submit.Load().read(body, callerOf(r.Context()), key)
+}
+
+// maxUnread is how much of a body that is too long is read all the same: a client that still writes when the
+// connection closes never reads why.
+const maxUnread = 16 << 20
+
+func readSubmission(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxSubmission)) // it also closes the connection afterwards
+	if err == nil {
+		return body, nil
+	}
+	var long *http.MaxBytesError
+	if !errors.As(err, &long) {
+		return nil, newProblem(http.StatusBadRequest, "the body cannot be read", "")
+	}
+	_, _ = io.CopyN(io.Discard, r.Body, maxUnread) // what comes of it changes nothing
+	return nil, tooLong()
 }
 
 func tooLong() *Problem {

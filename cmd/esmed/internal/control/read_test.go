@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"esmed/cmd/esmed/internal/control"
+	"esmed/statemachine"
 )
 
 // many is a fake with n messages, ids in order.
@@ -58,6 +59,7 @@ func TestMessages_filters(t *testing.T) {
 	}{
 		{"all", control.MessageQuery{}, 3},
 		{"a state", control.MessageQuery{States: []string{"SUBMITTED"}}, 1},
+		{"a state in small letters", control.MessageQuery{States: []string{"submitted"}}, 1},
 		{"several states", control.MessageQuery{States: []string{"SUBMITTED", "QUEUED"}}, 3},
 		{"another SMSC", control.MessageQuery{SMSC: "beta"}, 0},
 		{"a destination", control.MessageQuery{To: "+393331234567"}, 3},
@@ -95,6 +97,8 @@ func TestReads_refuse(t *testing.T) {
 		{"an unknown parameter", "GET", "/v1/messages?colour=red", 422, "validation failed"},
 		{"a limit of 0", "GET", "/v1/messages?limit=0", 422, "validation failed"},
 		{"no such state", "GET", "/v1/messages?state=LOST", 422, "the query is not valid"},
+		{"a cursor that no list gave", "GET", "/v1/messages?cursor=zzz", 422, "the query is not valid"},
+		{"a seq that no log has", "GET", "/v1/events?after=18446744073709551615", 422, "the query is not valid"},
 		{"no time", "GET", "/v1/messages?since=yesterday", 422, "the query is not valid"},
 		{"two look-ups", "GET", "/v1/messages?ref=a&message_id=b", 422, "the query is not valid"},
 		{"a wait for something else", "GET", "/v1/messages/" + firstID + "?wait=luck", 422, "validation failed"},
@@ -305,6 +309,54 @@ func TestExceptions_pagesThroughBothRuns(t *testing.T) {
 	require.Len(t, list(control.ExceptionQuery{Kind: "unmatched", Limit: 2}), 5)
 	require.Equal(t, []string{"x7"}, list(control.ExceptionQuery{Kind: "undecodable"}))
 	require.Empty(t, list(control.ExceptionQuery{Status: "resolved"}))
+}
+
+// endless is an inbox that has always another page.
+type endless struct {
+	control.InboxReader
+	pages int
+}
+
+func (e *endless) Inbox(_ context.Context, _ string, _ statemachine.InboxKey, _ int) ([]control.InboxEntry, statemachine.InboxKey, error) {
+	e.pages++
+	return nil, "more", nil
+}
+
+func TestExceptions_aLookIntoAnInboxWithoutEndEnds(t *testing.T) {
+	cfg := newFake(t).config()
+	cfg.Inbox = &endless{}
+	_, err := newClient(t, newAPI(t, cfg)).Exception(t.Context(), "i7")
+	requireStatus(t, http.StatusUnprocessableEntity, err)
+	require.Positive(t, cfg.Inbox.(*endless).pages)
+}
+
+// forgetful does not know the places that its lists are asked from.
+type forgetful struct{ *fake }
+
+func (forgetful) Inbox(context.Context, string, statemachine.InboxKey, int) ([]control.InboxEntry, statemachine.InboxKey, error) {
+	return nil, "", fmt.Errorf("cursor: %w", control.ErrNotFound)
+}
+
+func (forgetful) Exceptions(context.Context, control.ExceptionFilter) ([]*statemachine.Exception, string, error) {
+	return nil, "", fmt.Errorf("cursor: %w", control.ErrNotFound)
+}
+
+func TestLists_blameTheCursorForWhatIsNotThere(t *testing.T) {
+	cfg := newFake(t).config()
+	cfg.Inbox, cfg.Exceptions = forgetful{}, forgetful{}
+	api := newAPI(t, cfg)
+	for _, target := range []string{"/v1/inbox?cursor=eA", "/v1/exceptions?cursor=x:eA", "/v1/exceptions?cursor=i:eA"} {
+		p := ask(t, api, "GET", target)
+		require.Equal(t, http.StatusUnprocessableEntity, p.Status, target)
+		require.Equal(t, "query.cursor", p.Errors[0].Path, target)
+	}
+}
+
+func TestLists_nameTheStates(t *testing.T) {
+	p := ask(t, newAPI(t, newFake(t).config()), "GET", "/v1/messages?state=LOST")
+	for _, s := range statemachine.States() {
+		require.Contains(t, p.Errors[0].Message, s.String())
+	}
 }
 
 func TestExceptions_leaveOutYoungInboxRows(t *testing.T) {

@@ -1,11 +1,15 @@
 package control_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -119,6 +123,65 @@ func TestSubmit_tooLong(t *testing.T) {
 	var p *control.ProblemError
 	require.ErrorAs(t, err, &p)
 	require.Equal(t, http.StatusRequestEntityTooLarge, p.Status)
+}
+
+func TestSubmit_aBodyOfMegabytesIsRefusedReadably(t *testing.T) {
+	path := filepath.Join(socketDir(t), "esmed.sock")
+	serve(t, control.ServerConfig{Socket: path}, newAPI(t, newFake(t).config()))
+	conn, err := net.Dial("unix", path)
+	require.NoError(t, err)
+	defer conn.Close()
+	const size = 10 << 20
+	_, err = fmt.Fprintf(conn, "POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", size)
+	require.NoError(t, err)
+	_, err = conn.Write(make([]byte, size)) // as a client that reads nothing before it has written all
+	require.NoError(t, err)
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	require.Equal(t, http.StatusRequestEntityTooLarge, resp.StatusCode)
+	require.True(t, resp.Close)
+}
+
+func TestSubmit_mediaTypes(t *testing.T) {
+	api := newAPI(t, newFake(t).config())
+	tests := []struct {
+		name, path, contentType, encoding string
+		refused                           bool
+	}{
+		{"a message without a type", "/v1/messages", "", "", false},
+		{"a message with its charset", "/v1/messages", "application/json; charset=utf-8", "", false},
+		{"a message as it is", "/v1/messages", "application/json", "identity", false},
+		{"a form", "/v1/messages", "application/x-www-form-urlencoded", "", true},
+		{"a batch for one message", "/v1/messages", "application/x-ndjson", "", true},
+		{"no type at all", "/v1/messages", ";", "", true},
+		{"a compressed message", "/v1/messages", "application/json", "gzip", true},
+		{"a batch without a type", "/v1/messages/batch", "", "", false},
+		{"a batch", "/v1/messages/batch", "application/x-ndjson", "", false},
+		{"a batch by the type's other name", "/v1/messages/batch", "application/ndjson", "", false},
+		{"a batch of one", "/v1/messages/batch", "application/json", "", false},
+		{"a batch in XML", "/v1/messages/batch", "text/xml", "", true},
+		{"a compressed batch", "/v1/messages/batch", "", "gzip", true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := control.NewInProcess(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked := r.Clone(r.Context())
+				asked.Method, asked.URL, asked.Header = http.MethodPost, &url.URL{Path: tt.path}, http.Header{}
+				asked.Body = io.NopCloser(strings.NewReader(`{"to":"+393331234567","text":"x"}`))
+				if tt.contentType != "" {
+					asked.Header.Set("Content-Type", tt.contentType)
+				}
+				if tt.encoding != "" {
+					asked.Header.Set("Content-Encoding", tt.encoding)
+				}
+				api.ServeHTTP(w, asked)
+			}))
+			var p *control.ProblemError
+			refused := errors.As(c.Ready(t.Context()), &p) && p.Status == http.StatusUnsupportedMediaType
+			require.Equal(t, tt.refused, refused)
+		})
+	}
 }
 
 // exchange sends lines while it receives what they are answered.
