@@ -47,6 +47,7 @@ type daemon struct {
 	cfg     *config.Config
 	opts    Options
 	log     *zap.Logger
+	quiet   quiet // what log holds back
 	access  *accessLog
 	metrics *metrics
 	store   *store.Store
@@ -72,6 +73,7 @@ func Run(ctx context.Context, cfg *config.Config, opts Options) (err error) {
 	}
 	d.log.Info("starting", zap.String("version", opts.Version), zap.String("data_dir", cfg.DataDir))
 	err = errors.Join(d.serve(ctx), d.store.Close())
+	d.quiet.flush(time.Now(), 0)
 	if err != nil {
 		d.log.Error("stopped", zap.Error(err))
 		return fmt.Errorf("daemon: %w", err)
@@ -91,6 +93,7 @@ func (d *daemon) openLogs() (err error) {
 	if d.log, err = newLogger(w, d.cfg.Log.Level, d.cfg.Log.Format, journald); err != nil {
 		return err
 	}
+	d.log = d.quiet.over(d.log)
 	d.access, err = openAccessLog(d.cfg.Log.Access)
 	return err
 }

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -33,14 +34,27 @@ type receptions struct {
 	log     *zap.Logger
 
 	lastFailure string // recorded last; the same again, attempt by attempt, is not
+
+	mu       sync.Mutex // guards strays, which run looks at too
+	strays   strays
+	counting chan struct{} // has a token while strays may have some without a record
 }
 
 // Received implements smpp.Handler. It waits only while the store's queue is full, which holds back this
 // session's reading and nothing else.
 func (h *receptions) Received(r *smpp.Request) {
+	if r.Stray() {
+		h.stray(r)
+		return
+	}
+	h.keep(r, h.fact(r))
+}
+
+// keep makes the record of a PDU durable and then answers it.
+func (h *receptions) keep(r *smpp.Request, fact statemachine.Fact) {
 	err := h.answers.recordAll()
 	if err == nil {
-		err = h.store.Post(context.Background(), h.fact(r), func(_ statemachine.Record, err error) { h.answer(r, err) })
+		err = h.store.Post(context.Background(), fact, func(_ statemachine.Record, err error) { h.answer(r, err) })
 	}
 	if err != nil {
 		h.answer(r, err)
@@ -70,9 +84,6 @@ func (h *receptions) fact(r *smpp.Request) statemachine.Fact {
 	case r.CommandID == smpp.CommandAlertNotification:
 		event.Event = sessionAlert
 		return event
-	case r.Stray():
-		event.Event, event.Detail = sessionStray, r.CommandID.String()
-		return event
 	}
 	return &statemachine.Reception{
 		SMSC: h.cfg.Name, Account: h.cfg.Account, Session: r.Session, PDU: r.PDU, Length: r.CommandLength,
@@ -99,8 +110,13 @@ func (h *receptions) Session(e smpp.Event) {
 	if h.repeated(e) {
 		return
 	}
-	err := h.store.Post(context.Background(), fact, func(_ statemachine.Record, err error) { h.recorded(err) })
-	h.recorded(err)
+	h.recordStrays() // of the session that ended
+	h.record(fact)
+}
+
+// record records what became of the session. Nobody waits for it.
+func (h *receptions) record(fact *statemachine.SessionEvent) {
+	h.recorded(h.store.Post(context.Background(), fact, func(_ statemachine.Record, err error) { h.recorded(err) }))
 }
 
 // repeated reports whether e says of one more attempt to bind what the last record says already: an SMSC

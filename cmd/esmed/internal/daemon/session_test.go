@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"net"
@@ -75,6 +76,29 @@ func TestSession_noticesAreKeptWithoutPasswords(t *testing.T) {
 	require.Empty(t, events[2].PDU)
 	require.Contains(t, events[3].Detail, "stray_response")
 	require.Empty(t, s.exceptions())
+}
+
+func TestSession_aFloodOfResponsesToNothingMakesFewRecordsAndLines(t *testing.T) {
+	s := newSystem(t, smpptest.Config{}, nil)
+	s.awaitSMSC(func(st smpptest.Stats) bool { return st.Bound == 1 })
+	nack := pduOf(t, &smpp.Empty{Header: smpp.Header{CommandID: smpp.CommandGenericNack, CommandStatus: 3, SequenceNumber: 4242}})
+	const n = 5000
+	require.NoError(t, s.smsc.WriteRaw(bytes.Repeat(nack, n)))
+	s.awaitState(s.submit(number(1)), "DELIVERED")
+	s.restart() // what was only counted is recorded when the session ends
+	var details []string
+	for _, e := range s.sessionEvents() {
+		if strings.HasPrefix(e.Detail, "stray_response") {
+			require.Equal(t, hex.EncodeToString(nack), e.PDU)
+			details = append(details, e.Detail)
+		}
+	}
+	require.Equal(t, []string{
+		"stray_response: ESME_RINVCMDID: generic_nack",
+		"stray_response: ESME_RINVCMDID: generic_nack, the first of 4999 responses to nothing outstanding",
+	}, details)
+	require.LessOrEqual(t, strings.Count(s.log.String(), "response to nothing outstanding"), 2)
+	require.Contains(t, s.log.String(), `"besides":4998`)
 }
 
 // pduOf encodes a PDU.

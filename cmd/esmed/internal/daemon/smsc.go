@@ -31,6 +31,7 @@ type smsc struct {
 	client     *smpp.Client
 	dispatcher *dispatcher
 	answers    *answers
+	receptions *receptions
 	rates      rates
 }
 
@@ -44,14 +45,15 @@ func newSMSC(cfg *config.SMSC, shutdown time.Duration, with services) (*smsc, er
 		cfg: cfg, store: with.store, metrics: with.metrics, access: with.access, log: log,
 		in: newMailbox[answer](), refused: newMailbox[statemachine.Fact](), feedback: newMailbox[feedback](),
 	}
-	client := smpp.New(clientConfig(cfg, security, shutdown, log, &receptions{
-		cfg: cfg, store: with.store, answers: a, metrics: with.metrics, log: log,
-	}))
+	r := &receptions{
+		cfg: cfg, store: with.store, answers: a, metrics: with.metrics, log: log, counting: make(chan struct{}, 1),
+	}
+	client := smpp.New(clientConfig(cfg, security, shutdown, log, r))
 	a.rebind = client.Rebind
 	d := &dispatcher{
 		cfg: cfg, store: with.store, client: client, answers: a, log: log, pace: pace{limit: cfg.Throughput},
 	}
-	return &smsc{cfg: cfg, client: client, dispatcher: d, answers: a}, nil
+	return &smsc{cfg: cfg, client: client, dispatcher: d, answers: a, receptions: r}, nil
 }
 
 func clientConfig(cfg *config.SMSC, security *tls.Config, shutdown time.Duration, log *zap.Logger, h smpp.Handler) smpp.Config {
@@ -77,6 +79,7 @@ func (s *smsc) run(ctx context.Context) error {
 	session, endSession := context.WithCancel(context.WithoutCancel(ctx))
 	recording, endRecording := context.WithCancel(context.WithoutCancel(ctx))
 	var g errgroup.Group
+	g.Go(func() error { return s.receptions.run(recording) })
 	g.Go(func() error {
 		defer endSession()
 		defer s.answers.stopping.Store(true)
