@@ -84,6 +84,7 @@ func asFailure(err error) *failure {
 		{store.ErrLocked, "the data directory is in use by a daemon that does not listen on this socket", "name the daemon's socket with --socket or ESMED_SOCKET"},
 		{store.ErrNewerFormat, err.Error(), "use the esmed that wrote it, or a newer one"},
 		{control.ErrInUse, err.Error(), "stop that process first, or give this one an api.socket of its own"},
+		{control.ErrNoSocket, err.Error(), "move it away, or name another api.socket"},
 		{fs.ErrNotExist, err.Error(), "make what is missing, or name another place"},
 		{fs.ErrPermission, err.Error(), "become a user, or join a group, that may use it: the daemon's socket is open to its group"},
 	} {
@@ -96,8 +97,14 @@ func asFailure(err error) *failure {
 
 const seeGuarantees = "esmed help guarantees says what to expect of it"
 
+// queryPath begins the paths of problems with a query's parameters.
+const queryPath = "query."
+
 // refused tells what the API answered.
 func refused(p *control.ProblemError) *failure {
+	if f := badFlags(p); f != nil {
+		return f
+	}
 	f := &failure{text: p.Detail, hint: p.Hint, err: p}
 	if f.text == "" {
 		f.text = strings.ToLower(p.Title)
@@ -115,6 +122,23 @@ func refused(p *control.ProblemError) *failure {
 		f.hint = "try again in " + p.RetryAfter.String()
 	default:
 		f.hint = "the daemon's log says more"
+	}
+	return f
+}
+
+// badFlags tells of a query that is not valid, whose parameters are flags here; nil when p is no such thing.
+func badFlags(p *control.ProblemError) *failure {
+	f := &failure{text: "a flag has a value that is not taken", hint: "correct it; --help says what the flag takes", code: exitUsage, err: p}
+	for _, e := range p.Errors {
+		name, ok := strings.CutPrefix(e.Path, queryPath)
+		if !ok {
+			return nil
+		}
+		e.Path = "--" + strings.ReplaceAll(name, "_", "-")
+		f.more = append(f.more, e.String())
+	}
+	if len(p.Errors) == 0 {
+		return nil
 	}
 	return f
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 
 	"esmed/cmd/esmed/internal/config"
@@ -69,12 +70,19 @@ func runDaemon(cmd *cobra.Command, cfg *config.Config, load func() (*config.Conf
 	err := daemon.Run(context.WithoutCancel(cmd.Context()), cfg, daemon.Options{
 		Version: version(), Log: cmd.ErrOrStderr(), Reload: load,
 	})
+	return daemonFailure(cfg, err)
+}
+
+// daemonFailure finds words for what ended the daemon.
+func daemonFailure(cfg *config.Config, err error) error {
 	var bad *daemon.ConfigError
 	switch {
 	case errors.As(err, &bad):
 		return &failure{text: bad.Error(), hint: "correct the configuration; esmed help configuration explains its keys", code: exitUsage, err: err}
 	case errors.Is(err, store.ErrLocked):
 		return &failure{text: cfg.DataDir + " is in use by another daemon", hint: "stop that one first, or give this one a data_dir of its own", err: err}
+	case errors.Is(err, fs.ErrPermission):
+		return &failure{text: err.Error(), hint: "data_dir has to belong to the user that the daemon runs as, who also has to be allowed to write where api.socket is", err: err}
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 
 	"esmed/cmd/esmed/internal/control"
 
@@ -88,6 +89,9 @@ type fileRun struct {
 	accepted, existing, rejected int
 	lastLine                     int // of the last row that was answered
 	shown                        []string
+
+	refusal   *control.Problem // why the daemon took no more rows; nil = it did
+	untakenAt int              // line of the first row that it did not take
 }
 
 // linesAhead is how many rows may be on their way; the endpoint reads about as many ahead.
@@ -160,15 +164,35 @@ func (r *fileRun) receive() error {
 	}
 }
 
-// ended looks whether rows are left without an answer.
+// left is how many rows are neither accepted nor refused.
+func (r *fileRun) left() int { return r.total - r.accepted - r.existing - r.rejected }
+
+// ended looks whether rows are left.
 func (r *fileRun) ended() error {
-	if r.accepted+r.existing+r.rejected < r.total {
-		return errCutShort
+	switch {
+	case r.left() == 0:
+		return nil
+	case r.refusal != nil:
+		return &failure{text: fmt.Sprintf("%s, and %s", r.refusal.Detail, notTaken(r.left()))}
 	}
-	return nil
+	return errCutShort
+}
+
+func notTaken(rows int) string {
+	if rows == 1 {
+		return "1 row was not taken"
+	}
+	return fmt.Sprintf("%d rows were not taken", rows)
 }
 
 func (r *fileRun) answered(line int, result control.BatchResult) {
+	if result.Error != nil && result.Error.Status == http.StatusServiceUnavailable {
+		// The row is as good as any: it is the daemon that takes none.
+		if r.refusal == nil {
+			r.refusal, r.untakenAt = result.Error, line
+		}
+		return
+	}
 	r.lastLine = line
 	switch {
 	case result.Error != nil:
@@ -195,6 +219,11 @@ func (r *fileRun) printResult(line int, result control.BatchResult) error {
 // summary says how it went, and how to go on if it did not go well.
 func (r *fileRun) summary(stderr io.Writer, err error) error {
 	text := fmt.Sprintf("%s: %d accepted by us, %d accepted before, %d refused", plural(r.total, "row"), r.accepted, r.existing, r.rejected)
+	if left := r.left(); left > 0 && r.refusal != nil {
+		text += fmt.Sprintf(", %d not taken", left)
+	} else if left > 0 {
+		text += fmt.Sprintf(", %d not answered", left)
+	}
 	if r.out.text() {
 		r.out.printf("%s\n", text)
 	} else {
@@ -222,11 +251,18 @@ func (r *fileRun) cut(err error) error {
 	if errors.Is(err, context.Canceled) {
 		f = &failure{text: "interrupted"}
 	}
-	f = &failure{text: f.text, more: append([]string{fmt.Sprintf("the last row answered is line %d", r.lastLine)}, f.more...), code: f.code}
-	if r.refs {
+	answered := fmt.Sprintf("the last row answered is line %d", r.lastLine)
+	if r.lastLine == 0 {
+		answered = "no row was answered"
+	}
+	f = &failure{text: f.text, more: append([]string{answered}, f.more...), code: f.code}
+	switch {
+	case r.refs:
 		f.hint = "run the same command again: rows that were accepted are recognised by their ref"
-	} else {
-		f.hint = "rows after that line may have been accepted or not: compare with esmed list --since 1h, and send only what is missing; --ref-prefix makes a file resumable"
+	case r.refusal != nil && r.untakenAt > r.lastLine:
+		f.hint = fmt.Sprintf("send the rows from line %d on again, and none before it: they have no ref, and would be taken twice", r.untakenAt)
+	default:
+		f.hint = "rows without an answer may have been accepted or not: compare with esmed list --since 1h, and send only what is missing; --ref-prefix makes a file resumable"
 	}
 	return f
 }

@@ -102,7 +102,7 @@ func TestServer_doesNotReplaceAFile(t *testing.T) {
 	path := filepath.Join(socketDir(t), "esmed.sock")
 	require.NoError(t, os.WriteFile(path, []byte("precious"), 0o600))
 	_, err := control.Listen(control.ServerConfig{Socket: path}, newAPI(t, newFake(t).config()))
-	require.ErrorContains(t, err, "is no socket")
+	require.ErrorIs(t, err, control.ErrNoSocket)
 	require.FileExists(t, path)
 }
 

@@ -8,8 +8,13 @@ import (
 	"syscall"
 )
 
-// ErrInUse says that another process listens on the socket.
-var ErrInUse = errors.New("another process listens on the socket")
+// What keeps a socket from being listened on, besides the system.
+var (
+	// ErrInUse says that another process listens on the socket.
+	ErrInUse = errors.New("another process listens on the socket")
+	// ErrNoSocket says that something else has the socket's name.
+	ErrNoSocket = errors.New("there is something here that is no socket")
+)
 
 // socketMode lets the owner and the group connect.
 const socketMode = 0o660
@@ -61,12 +66,15 @@ func removeStale(path string) error {
 		return err
 	}
 	if info.Mode().Type() != os.ModeSocket {
-		return fmt.Errorf("%s is there and is no socket", path)
+		return fmt.Errorf("%s: %w", path, ErrNoSocket)
 	}
 	conn, err := net.Dial("unix", path)
 	if err == nil {
 		_ = conn.Close()
 		return fmt.Errorf("%s: %w", path, ErrInUse)
+	}
+	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) { // too busy to answer, or not for us
+		return fmt.Errorf("%s: %w: %w", path, ErrInUse, err)
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) {
 		return err
