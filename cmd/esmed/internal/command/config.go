@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"os"
 	"strings"
 
@@ -24,6 +25,7 @@ func configCommand() *cobra.Command {
 type checked struct {
 	OK       bool             `json:"ok"`
 	Problems []checkedProblem `json:"problems"`
+	Warnings []checkedProblem `json:"warnings"` // what the daemon would start with all the same
 }
 
 type checkedProblem struct {
@@ -38,7 +40,8 @@ func configCheckCommand() *cobra.Command {
 		Use:   "check --config FILE",
 		Short: "Say everything that is wrong with a configuration",
 		Long: `Reads the file and the environment as the daemon would, password files included, and says
-everything that is wrong, each with its path. Exit status 0 when the daemon would start with it, else 2.`,
+everything that is wrong, each with its path. Exit status 0 when the daemon would start with it, else 2.
+Files and directories that others may read, and should not, are warnings.`,
 		Example: "  esmed config check --config /etc/esmed/esmed.yaml",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -47,11 +50,18 @@ everything that is wrong, each with its path. Exit status 0 when the daemon woul
 			}
 			o := f.to(cmd)
 			c, err := config.Load(path, os.Environ(), nil)
+			var warnings []*config.Problem
+			if err == nil {
+				warnings = c.Warnings(path)
+			}
 			if !o.text() {
-				return printChecked(o, path, err)
+				return printChecked(o, path, warnings, err)
 			}
 			if err != nil {
 				return badConfig(path, err)
+			}
+			for _, w := range warnings {
+				fmt.Fprintf(cmd.ErrOrStderr(), "esmed: warning: %s\n", clean(w.Error()))
 			}
 			names := make([]string, len(c.SMSCs))
 			for i := range c.SMSCs {
@@ -66,15 +76,12 @@ everything that is wrong, each with its path. Exit status 0 when the daemon woul
 	return cmd
 }
 
-func printChecked(o output, path string, err error) error {
+func printChecked(o output, path string, warnings []*config.Problem, err error) error {
 	problems := configProblems(err)
 	if err != nil && len(problems) == 0 {
 		return badConfig(path, err)
 	}
-	result := checked{OK: err == nil, Problems: []checkedProblem{}}
-	for _, p := range problems {
-		result.Problems = append(result.Problems, checkedProblem{p.Path, p.Text})
-	}
+	result := checked{OK: err == nil, Problems: checkedProblems(problems), Warnings: checkedProblems(warnings)}
 	if err := o.object(result); err != nil {
 		return err
 	}
@@ -82,6 +89,14 @@ func printChecked(o output, path string, err error) error {
 		return silent{exitUsage}
 	}
 	return nil
+}
+
+func checkedProblems(problems []*config.Problem) []checkedProblem {
+	list := make([]checkedProblem, len(problems))
+	for i, p := range problems {
+		list[i] = checkedProblem{p.Path, p.Text}
+	}
+	return list
 }
 
 func configExampleCommand() *cobra.Command {

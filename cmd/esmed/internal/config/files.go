@@ -36,7 +36,7 @@ func (c *Config) checkFiles(ps *problems) {
 	}
 }
 
-// readable adds a problem when a file cannot be opened; file "" is none.
+// readable adds a problem when a file cannot be opened, or is none; file "" is not looked for.
 func (p *problems) readable(path, file string) {
 	if file == "" {
 		return
@@ -46,7 +46,9 @@ func (p *problems) readable(path, file string) {
 		p.check(false, path, "%s", err)
 		return
 	}
-	_ = f.Close()
+	defer f.Close()
+	info, err := f.Stat()
+	p.check(err == nil && info.Mode().IsRegular(), path, "%s is not a file", file)
 }
 
 // readSecrets puts each password_file's content into Password.

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -109,17 +110,20 @@ func boolean(v any) (any, error) {
 }
 
 func float(v any) (any, error) {
+	f, ok := 0.0, false
 	switch v := v.(type) {
 	case float64:
-		return v, nil
+		f, ok = v, true
 	case int:
-		return float64(v), nil
+		f, ok = float64(v), true
 	case textValue:
-		if f, err := strconv.ParseFloat(string(v), 64); err == nil {
-			return f, nil
-		}
+		parsed, err := strconv.ParseFloat(string(v), 64)
+		f, ok = parsed, err == nil
 	}
-	return nil, errors.New("must be a number")
+	if !ok || math.IsInf(f, 0) || math.IsNaN(f) {
+		return nil, errors.New("must be a number")
+	}
+	return f, nil
 }
 
 // integer gives v as an int64 or uint64 that fits the target.
@@ -130,7 +134,7 @@ func integer(v any, to reflect.Value) (any, error) {
 		n = int64(v)
 	case textValue:
 		parsed, err := strconv.ParseInt(string(v), 0, 64)
-		if err != nil {
+		if err != nil || octal(strings.TrimLeft(string(v), "+-")) {
 			return nil, errors.New("must be a whole number")
 		}
 		n = parsed

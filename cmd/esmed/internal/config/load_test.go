@@ -204,6 +204,22 @@ func TestLoad_refuses(t *testing.T) {
 		{"a retention that nothing would be dropped by yet", "store: {retention: {inbox: 3d}}\n" + minimal, "store.retention: not in this version: leave it at its default"},
 		{"a certificate that is not there", minimal + "    tls: {enabled: true, ca_file: /nonexistent/ca.pem}\n", "smscs[0].tls.ca_file: open /nonexistent/ca.pem: no such file or directory"},
 		{"tokens that are not there", "api: {listen: 127.0.0.1:8080, tokens_file: /nonexistent/tokens}\n" + minimal, "api.tokens_file: open /nonexistent/tokens: no such file or directory"},
+		{"a certificate that is a directory", minimal + "    tls: {enabled: true, ca_file: /}\n", "smscs[0].tls.ca_file: / is not a file"},
+		{"a second document", minimal + "---\nfoo: 1\n", "line 7: a second document begins: only one is read"},
+		{"a document behind the end of one", minimal + "...\nfoo: 1\n", "line 8: a second document begins"},
+		{"a number in octal", minimal + "    window: 010\n", "line 7: a number that begins with 0 is octal in YAML (010 is 8)"},
+		{"a number in octal among others", minimal + "    reconnect: {min: 1s, max: 60s}\n    source: {ton: 05, npi: 0}\n", "line 8: a number that begins with 0"},
+		{"statuses in octal", minimal + "    retry: {statuses: [0x58, 010]} # two\n", "line 7: a number that begins with 0"},
+		{"a rate without bound", minimal + "    throughput: .inf\n", "smscs[0].throughput: must be a number"},
+		{"a rate that is no number", minimal + "    throughput: .nan\n", "smscs[0].throughput: must be a number"},
+		{"a rate below 0", minimal + "    throughput: -1\n", "smscs[0].throughput: must be 0 (no limit) or more (got -1)"},
+		{"a response timeout in another unit", minimal + "    response_timeout: 30us\n", "smscs[0].response_timeout: must be 100ms or more (got 30µs)"},
+		{"a connect timeout of nothing", minimal + "    connect_timeout: 0\n", "smscs[0].connect_timeout: must be 100ms or more (got 0s)"},
+		{"an enquire_link without pause", minimal + "    enquire_link: 1ms\n", "smscs[0].enquire_link: must be 100ms or more (got 1ms)"},
+		{"a reconnect without pause", minimal + "    reconnect: {min: 1ms}\n", "smscs[0].reconnect.min: must be 10ms or more (got 1ms)"},
+		{"a retry without pause", minimal + "    retry: {min: 0}\n", "smscs[0].retry.min: must be 10ms or more (got 0s)"},
+		{"a window that is over at once", minimal + "    delivery_window: 1ms\n", "smscs[0].delivery_window: must be 1s or more (got 1ms)"},
+		{"a stop without time", "shutdown_timeout: 1ms\n" + minimal, "shutdown_timeout: must be 100ms or more (got 1ms)"},
 		{"both passwords", minimal + "    password_file: /x\n", "smscs[0].password: give password or password_file, not both"},
 		{"a zone that is none", minimal + "    rules: {timezone: Mars/Base}\n", `smscs[0].rules.timezone: must be a name of the time zone database, as Europe/Rome (got "Mars/Base")`},
 		{"the zone of this machine", minimal + "    rules: {timezone: Local}\n", `smscs[0].rules.timezone: must be a zone's name, as Europe/Rome or UTC (got "Local")`},
@@ -225,6 +241,55 @@ func TestLoad_refuses(t *testing.T) {
 			require.NotContains(t, err.Error(), "s3cret")
 		})
 	}
+}
+
+func TestLoad_takesWhatOnlyLooksOdd(t *testing.T) {
+	for name, yaml := range map[string]string{
+		"the beginning and the end of the one document": "# esmed\n%YAML 1.1\n---\n" + minimal + "...\n# the end\n",
+		"a document that begins on the line":            "--- # esmed\n" + minimal,
+		"an octal number in a comment":                  minimal + "    window: 10 # was 010\n",
+		"digits in quotes":                              minimal + "    source: {addr: '010', ton: 0}\n    system_type: \"0 \\\" 010\"\n",
+		"digits in a text":                              minimal + "    system_type: room 010\n    address_range: {range: 010 or 020}\n",
+		"hexadecimal":                                   minimal + "    interface_version: 0x34\n",
+		"a fraction":                                    minimal + "    throughput: 0.5\n",
+		"no enquire_link at all":                        minimal + "    enquire_link: 0\n",
+	} {
+		_, err := load(t, yaml)
+		require.NoError(t, err, name)
+	}
+}
+
+func TestLoad_octalFromTheEnvironment(t *testing.T) {
+	_, err := load(t, minimal, "ESMED_ALERTS__OVERDUE_ABOVE=010")
+	require.EqualError(t, err, "alerts.overdue_above: must be a whole number")
+}
+
+func TestWarnings(t *testing.T) {
+	key := write(t, "alpha.key", "key", 0o644)
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o755))
+	path := write(t, "esmed.yaml", "data_dir: "+dir+minimal+"    tls: {enabled: true, cert_file: "+key+", key_file: "+key+"}\n", 0o604)
+	c, err := config.Load(path, nil, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"data_dir: " + dir + " holds messages and is open to others (mode 0755): chmod 0700 it",
+		"smscs[0].password: " + path + " holds a password and is open to others (mode 0604): chmod 0640 it",
+		"smscs[0].tls.key_file: " + key + " holds a key and is open to others (mode 0644): chmod 0640 it",
+	}, texts(c.Warnings(path)))
+
+	for file, mode := range map[string]os.FileMode{dir: 0o700, path: 0o640, key: 0o640} {
+		require.NoError(t, os.Chmod(file, mode))
+	}
+	require.Empty(t, c.Warnings(path))
+	require.NoError(t, os.Remove(dir))
+	require.Empty(t, c.Warnings(path), "a data_dir is made when there is none")
+}
+
+func texts(problems []*config.Problem) (lines []string) {
+	for _, p := range problems {
+		lines = append(lines, p.Error())
+	}
+	return lines
 }
 
 func TestLoad_problemsDoNotShowPasswords(t *testing.T) {

@@ -32,7 +32,7 @@ func parseStatus(s string) (CommandStatus, error) {
 		return v, nil
 	}
 	n, err := strconv.ParseUint(s, 0, 32)
-	if err != nil || n == 0 {
+	if err != nil || n == 0 || octal(s) {
 		return 0, fmt.Errorf("not a status: write a name as ESME_RINVDSTADR or a number as 0x408 (got %q)", s)
 	}
 	return CommandStatus(n), nil

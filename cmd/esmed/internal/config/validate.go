@@ -22,7 +22,7 @@ func (c *Config) validate(ps *problems) {
 	ps.check(c.DataDir != "", "data_dir", "must name a directory")
 	ps.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	ps.oneOf("log.format", c.Log.Format, "json", "console")
-	ps.check(c.ShutdownTimeout > 0, "shutdown_timeout", "must be more than 0")
+	ps.atLeast("shutdown_timeout", c.ShutdownTimeout, minTimer)
 	c.API.validate(ps)
 	c.Alerts.validate(ps)
 

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +24,11 @@ const (
 	maxAddr     = 20       // octets, without NUL (SMPP v3.4 §5.2.8)
 	maxRange    = 40       // SMPP v3.4 §5.2.7
 	maxNameSize = 64
+
+	// What is shorter is a unit that was forgotten or mistaken, and keeps the SMSC busy with itself.
+	minTimer  = 100 * time.Millisecond // a round trip, and one across the world
+	minDelay  = 10 * time.Millisecond  // between attempts
+	minWindow = time.Second            // for a receipt to come
 
 	// maxCredential bounds system_id, password and system_type. The specification's own limits (15, 8
 	// and 12 octets) are exceeded by credentials that SMSCs really give out.
@@ -67,10 +73,12 @@ func (s *SMSC) validateSession(ps *problems, path string) {
 	ps.check(s.Sessions >= 1, path+".sessions", "must be 1 or more (got %d)", s.Sessions)
 	ps.check(s.Window >= 1, path+".window", "must be 1 or more (got %d)", s.Window)
 	ps.check(s.Window <= maxWindow, path+".window", "must be %d or less (got %d)", maxWindow, s.Window)
-	ps.check(s.Throughput >= 0, path+".throughput", "must be 0 (no limit) or more (got %v)", s.Throughput)
-	ps.positive(path+".enquire_link", s.EnquireLink)
-	ps.positive(path+".response_timeout", s.ResponseTimeout)
-	ps.positive(path+".connect_timeout", s.ConnectTimeout)
+	ps.check(s.Throughput >= 0 && !math.IsInf(s.Throughput, 1), path+".throughput", "must be 0 (no limit) or more (got %v)", s.Throughput)
+	if s.EnquireLink != 0 {
+		ps.atLeast(path+".enquire_link", s.EnquireLink, minTimer)
+	}
+	ps.atLeast(path+".response_timeout", s.ResponseTimeout, minTimer)
+	ps.atLeast(path+".connect_timeout", s.ConnectTimeout, minTimer)
 	ps.backoff(path+".reconnect", s.Reconnect.Min, s.Reconnect.Max)
 	ps.check(s.MaxPDU >= minMaxPDU && s.MaxPDU <= maxMaxPDU, path+".max_pdu", "must be %d to %d octets (got %d)", minMaxPDU, maxMaxPDU, s.MaxPDU)
 }
@@ -86,7 +94,7 @@ func (s *SMSC) validateMessages(ps *problems, path string) {
 	ps.oneOf(path+".default_alphabet", s.DefaultAlphabet, "gsm7", "latin1", "ascii")
 	ps.oneOf(path+".long_messages", s.LongMessages, "udh", "sar", "payload")
 	ps.oneOf(path+".long_receipts", s.LongReceipts, "each", "last", "first")
-	ps.positive(path+".delivery_window", s.DeliveryWindow)
+	ps.atLeast(path+".delivery_window", s.DeliveryWindow, minWindow)
 	ps.check(s.ReceiptGrace >= 0, path+".receipt_grace", "must not be negative")
 	ps.oneOf(path+".in_doubt", s.InDoubt, "hold", "resend")
 	ps.backoff(path+".retry", s.Retry.Min, s.Retry.Max)
@@ -141,12 +149,12 @@ func ignores(rules receipt.IDRules) bool {
 	return slices.ContainsFunc(rules, func(r receipt.IDRule) bool { return r.Name == receipt.RuleIgnore })
 }
 
-func (p *problems) positive(path string, d time.Duration) {
-	p.check(d > 0, path, "must be more than 0 (got %s)", d)
+func (p *problems) atLeast(path string, d, least time.Duration) {
+	p.check(d >= least, path, "must be %s or more (got %s)", least, d)
 }
 
 func (p *problems) backoff(path string, least, most time.Duration) {
-	p.positive(path+".min", least)
+	p.atLeast(path+".min", least, minDelay)
 	p.check(most >= least, path+".max", "must not be less than min (got %s and %s)", most, least)
 }
 
