@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -17,8 +16,8 @@ const (
 	// is left to the log.
 	minApplyPause = 10 * time.Millisecond
 	maxApplyPause = 100 * time.Millisecond
-	// diskFullPause is how long to wait for room.
-	diskFullPause = time.Second
+	// obstaclePause is how long to wait before what failed for want of room or of a key is tried again.
+	obstaclePause = time.Second
 	// applyStep is how many records are taken at a time, between looks at who waits.
 	applyStep = 256
 )
@@ -127,7 +126,7 @@ func (a *applier) end(b *batch) {
 	a.cache.add(b.messages)
 }
 
-// applyAll applies until written is closed and nothing is left.
+// applyAll applies until written is closed and nothing is left, or nothing can be applied for now.
 func (s *Store) applyAll(written <-chan struct{}) error {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
@@ -145,12 +144,13 @@ func (s *Store) applyAll(written <-chan struct{}) error {
 		s.gather(pause, written)
 		began := time.Now()
 		err := s.applyBatch()
-		if errors.Is(err, ErrDiskFull) {
-			pause.Reset(diskFullPause)
+		if passing(err) {
+			s.obstruct(err)
+			pause.Reset(obstaclePause)
 			select {
 			case <-pause.C:
 			case <-written:
-				return err
+				return nil // what is durable is applied when the store is opened again
 			}
 			pause.Reset(0)
 			continue
@@ -158,6 +158,7 @@ func (s *Store) applyAll(written <-chan struct{}) error {
 		if err != nil {
 			return err
 		}
+		s.obstruct(nil)
 		pause.Reset(min(max(2*time.Since(began), minApplyPause), maxApplyPause))
 	}
 }

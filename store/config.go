@@ -31,6 +31,10 @@ type Config struct {
 	// record that it applied for the first time, and by the writer after each commit. They must not block.
 	OnDecisions func(statemachine.Record, []statemachine.Decision)
 	OnCommit    func(records int, elapsed time.Duration)
+
+	// OnObstacle is told by the applier when it cannot go on for now (ErrDiskFull, ErrKey), and with nil
+	// when it goes on. Receptions are still taken meanwhile, as far as there is room. nil = nobody is told.
+	OnObstacle func(error)
 }
 
 // Span is a half-open range of octets.
@@ -69,6 +73,7 @@ var (
 	ErrRefConflict = errors.New("ref or idempotency key was used for a different message")
 	ErrDiskFull    = errors.New("disk full")
 	ErrKey         = errors.New("the key of a text cannot be read")
+	ErrObstructed  = errors.New("the projection cannot follow the log for now")
 	ErrClosed      = errors.New("store is closed")
 	ErrReadOnly    = errors.New("store is open read-only")
 )

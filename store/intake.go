@@ -118,7 +118,7 @@ func (s *Store) Append(ctx context.Context, facts ...statemachine.Fact) ([]state
 
 // Accept makes a message durable. When its Ref or its IdempotencyKey was used by the same Owner, it
 // answers with the message that used it if the RequestHash is equal, else ErrRefConflict. It waits
-// while the applier is far behind.
+// while the applier is far behind; ErrObstructed when that lasts since the applier cannot go on.
 func (s *Store) Accept(ctx context.Context, a *statemachine.MessageAccepted) (Acceptance, error) {
 	type result struct {
 		a   Acceptance
@@ -156,18 +156,9 @@ func (s *Store) send(ctx context.Context, r request) error {
 
 // waitForRoom waits while the applier is too far behind for more work to be taken on.
 func (s *Store) waitForRoom(ctx context.Context) error {
-	for !s.readOnly() && s.end.Load()-s.applied.Load() >= maxLag {
-		next := s.changed.next()
-		if s.end.Load()-s.applied.Load() < maxLag {
-			return nil
-		}
-		select {
-		case <-next:
-		case <-s.ended:
-			return ErrClosed
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	room := func() bool { return s.end.Load()-s.applied.Load() < maxLag }
+	if s.readOnly() || room() {
+		return nil
 	}
-	return nil
+	return s.await(ctx, room)
 }

@@ -33,12 +33,13 @@ type Store struct {
 	applyMu sync.Mutex // held while a batch is applied; whoever else holds it sees the state stand still
 
 	head    atomic.Pointer[Head]
-	end     atomic.Uint64 // seq of the last durable record
-	applied atomic.Uint64 // seq of the last record in state.db
-	wanted  atomic.Uint64 // up to where a query waits
-	kick    chan struct{} // something for the applier
-	changed broadcast     // at each batch of the applier
-	ended   chan struct{} // closed when Run has ended
+	end     atomic.Uint64            // seq of the last durable record
+	applied atomic.Uint64            // seq of the last record in state.db
+	wanted  atomic.Uint64            // up to where a query waits
+	kick    chan struct{}            // something for the applier
+	changed broadcast                // at each batch of the applier, and when it cannot go on
+	blocked atomic.Pointer[obstacle] // what keeps the applier from going on; nil = nothing
+	ended   chan struct{}            // closed when Run has ended
 	ran     atomic.Bool
 }
 
@@ -185,7 +186,8 @@ func (s *Store) readOnly() bool { return s.applier == nil }
 
 // Run writes and applies until ctx is done and all that was taken is durable and applied, or until an
 // error after which nothing can be trusted (a failed fsync, a damaged file): then every caller that
-// waits got that error, and the process should end. It is called once.
+// waits got that error, and the process should end. It is called once. What cannot be applied for want of
+// room, or of a key, when ctx is done is left to the next Run: all of it is durable.
 func (s *Store) Run(ctx context.Context) error {
 	if s.readOnly() {
 		return fmt.Errorf("store: run: %w", ErrReadOnly)
@@ -236,70 +238,4 @@ func (s *Store) Close() error {
 		return fmt.Errorf("store: close: %w", err)
 	}
 	return nil
-}
-
-// Changed is closed the next time that the applier has applied something.
-func (s *Store) Changed() <-chan struct{} { return s.changed.next() }
-
-// Applied is the seq of the last record in the projection. Entries of the queue that a record up to it
-// took off the queue are not there any more.
-func (s *Store) Applied() uint64 { return s.applied.Load() }
-
-// Sync waits until all that was durable when it was called is applied. Reading methods call it.
-func (s *Store) Sync(ctx context.Context) error {
-	if s.readOnly() {
-		return nil
-	}
-	target := s.end.Load()
-	for {
-		next := s.changed.next()
-		if s.applied.Load() >= target {
-			return nil
-		}
-		for want := s.wanted.Load(); want < target && !s.wanted.CompareAndSwap(want, target); want = s.wanted.Load() {
-		}
-		s.wake()
-		select {
-		case <-next:
-		case <-ctx.Done():
-			return fmt.Errorf("store: sync: %w", ctx.Err())
-		case <-s.ended:
-			if s.applied.Load() >= target {
-				return nil
-			}
-			return fmt.Errorf("store: sync: %w", ErrClosed)
-		}
-	}
-}
-
-// wake tells the applier that there is something for it.
-func (s *Store) wake() {
-	select {
-	case s.kick <- struct{}{}:
-	default:
-	}
-}
-
-// broadcast wakes all who wait for the next time that something happens.
-type broadcast struct {
-	mu sync.Mutex
-	ch chan struct{}
-}
-
-func (b *broadcast) next() <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.ch == nil {
-		b.ch = make(chan struct{})
-	}
-	return b.ch
-}
-
-func (b *broadcast) send() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.ch != nil {
-		close(b.ch)
-		b.ch = nil
-	}
 }

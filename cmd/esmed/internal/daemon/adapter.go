@@ -29,14 +29,15 @@ func (b *backend) readers() control.Backend {
 
 // apiError gives an error of the store the name that the API answers with a status of its own.
 func apiError(err error) error {
-	for from, to := range map[error]error{
-		store.ErrNotFound:    control.ErrNotFound,
-		store.ErrRefConflict: control.ErrRefConflict,
-		store.ErrDiskFull:    control.ErrDiskFull,
-		store.ErrClosed:      control.ErrUnavailable,
+	for _, name := range []struct{ ours, theirs error }{
+		{store.ErrObstructed, control.ErrUnavailable}, // its reason is among those below
+		{store.ErrNotFound, control.ErrNotFound},
+		{store.ErrRefConflict, control.ErrRefConflict},
+		{store.ErrDiskFull, control.ErrDiskFull},
+		{store.ErrClosed, control.ErrUnavailable},
 	} {
-		if errors.Is(err, from) {
-			return fmt.Errorf("%w: %w", to, err)
+		if errors.Is(err, name.ours) {
+			return fmt.Errorf("%w: %w", name.theirs, err)
 		}
 	}
 	return err

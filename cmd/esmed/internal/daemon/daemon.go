@@ -104,44 +104,30 @@ func (d *daemon) storeConfig() store.Config {
 	}}
 	return store.Config{
 		Dir: d.cfg.DataDir, Decode: DecodePDU, TextSpans: TextSpans,
-		OnDecisions: w.decided, OnCommit: d.metrics.commit,
+		OnDecisions: w.decided, OnCommit: d.metrics.commit, OnObstacle: d.obstacle,
 	}
 }
 
-// layer is a part of the daemon that runs until it is stopped.
-type layer struct {
-	cancel context.CancelFunc
-	done   chan struct{}
-}
-
-// startLayer starts a layer in g. Its context is none of the group's, so that a failure elsewhere ends it
-// in its turn only.
-func startLayer(base context.Context, g *errgroup.Group, f func(context.Context) error) *layer {
-	ctx, cancel := context.WithCancel(base)
-	l := &layer{cancel: cancel, done: make(chan struct{})}
-	g.Go(func() error {
-		defer close(l.done)
-		return f(ctx)
-	})
-	return l
-}
-
-func (l *layer) stop() {
-	l.cancel()
-	<-l.done
+// obstacle is told what keeps the projection from following the log; nil: nothing any more.
+func (d *daemon) obstacle(err error) {
+	if err == nil {
+		d.log.Info("the projection follows the log again")
+		return
+	}
+	d.log.Error("the projection does not follow the log for now: queries are refused", zap.Error(err))
 }
 
 // serve starts store, API and sessions in this order, waits for the end, and stops them in the reverse.
 func (d *daemon) serve(ctx context.Context) error {
 	base := context.WithoutCancel(ctx)
 	g, failed := errgroup.WithContext(base)
-	log := startLayer(base, g, d.store.Run)
+	log := startLayer(base, g, telling(d.log, "store", d.store.Run))
 	defer log.stop()
-	if err := d.start(ctx, failed); err != nil {
+	if started, err := d.begin(ctx, failed); !started {
 		log.stop()
-		return errors.Join(err, g.Wait())
+		return firstOf(g.Wait(), err)
 	}
-	api := startLayer(base, g, d.server.Run)
+	api := startLayer(base, g, telling(d.log, "api", d.server.Run))
 	plan, err := d.fleet.plan(d.cfg)
 	if err != nil {
 		api.stop()
@@ -149,8 +135,8 @@ func (d *daemon) serve(ctx context.Context) error {
 		return errors.Join(&ConfigError{err}, g.Wait())
 	}
 	sessions := startLayer(base, g, func(ctx context.Context) error { return d.fleet.run(ctx, plan) })
-	inbox := startLayer(base, g, (&looks{store: d.store, smscs: d.fleet.names, log: d.log}).run)
-	dog := startLayer(base, g, func(ctx context.Context) error { return watchdog(ctx, d.log, d.ready) })
+	inbox := startLayer(base, g, telling(d.log, "inbox", (&looks{store: d.store, smscs: d.fleet.names, log: d.log}).run))
+	dog := startLayer(base, g, func(ctx context.Context) error { return watchdog(ctx, d.log, d.alive) })
 	d.tellReady()
 	d.attend(ctx, failed)
 
@@ -165,19 +151,12 @@ func (d *daemon) serve(ctx context.Context) error {
 	return errors.Join(immediate, g.Wait())
 }
 
-// start does what comes before the first session: rules, what a crash left, API.
-func (d *daemon) start(ctx, failed context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(failed, cancel)()
-	if err := d.checkAccounts(ctx); err != nil {
-		return err
-	}
-	if err := d.setRules(ctx, d.cfg); err != nil {
-		return err
-	}
-	if err := d.recordCrash(ctx); err != nil {
-		return err
+// start does what comes before the first session: rules, what a crash left, API. It waits for room.
+func (d *daemon) start(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{d.checkAccounts, d.setFirstRules, d.recordCrash} {
+		if err := persist(ctx, d.log, "start", func() error { return step(ctx) }); err != nil {
+			return err
+		}
 	}
 	d.fleet = newFleet(services{store: d.store, metrics: d.metrics, access: d.access, log: d.log}, d.cfg.ShutdownTimeout)
 	d.metrics.registry.MustRegister(&gauges{store: d.store, fleet: d.fleet, alerts: d.cfg.Alerts, log: d.log, gaugeDescs: newGaugeDescs()})
@@ -224,6 +203,14 @@ func (d *daemon) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
 	return d.store.Sync(ctx)
+}
+
+// alive is ready, or a store that cannot go on and says why: that a restart would not mend.
+func (d *daemon) alive(ctx context.Context) error {
+	if err := d.ready(ctx); !errors.Is(err, store.ErrObstructed) {
+		return err
+	}
+	return nil
 }
 
 // readyWithin is how long the applier may take to come up with the log before that counts as a fault.

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -82,7 +81,10 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	st, err := g.store.Stat(ctx)
 	if err == nil {
 		g.stat(st, set)
-		err = errors.Join(g.inbox(ctx, now, set), g.tallies(ctx, now, set))
+		err = g.inbox(ctx, now, set)
+	}
+	if err == nil { // else these would wait as long for nothing
+		err = g.tallies(ctx, now, set)
 	}
 	if err != nil {
 		g.log.Warn("metrics are incomplete", zap.Error(err))

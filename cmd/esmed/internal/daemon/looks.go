@@ -56,14 +56,14 @@ func (l *looks) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case now := <-tick.C:
-			if err := l.look(ctx, now); err != nil && ctx.Err() == nil {
+			if err := l.look(ctx, now); err != nil && ctx.Err() == nil && !passing(err) {
 				return fmt.Errorf("inbox: %w", err)
 			}
 		}
 	}
 }
 
-// look makes the looks that fell due since the last time.
+// look makes the looks that fell due since the last time that none failed.
 func (l *looks) look(ctx context.Context, now time.Time) error {
 	for _, smsc := range l.smscs() {
 		for _, age := range lookAges {

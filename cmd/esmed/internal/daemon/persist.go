@@ -23,13 +23,13 @@ func persist(ctx context.Context, log *zap.Logger, who string, f func() error) e
 	for waits := false; ; waits = true {
 		err := f()
 		if err == nil && waits {
-			log.Info("goes on", zap.String("component", who))
+			log.Info("going on", zap.String("component", who))
 		}
 		if !passing(err) {
 			return err
 		}
 		if !waits {
-			log.Error("waits", zap.String("component", who), zap.Duration("retry", passingPause), zap.Error(err))
+			log.Error("waiting", zap.String("component", who), zap.Duration("retry", passingPause), zap.Error(err))
 		}
 		select {
 		case <-ctx.Done():

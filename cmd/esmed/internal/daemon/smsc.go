@@ -83,13 +83,13 @@ func (s *smsc) run(ctx context.Context) error {
 	g.Go(func() error {
 		defer endSession()
 		defer s.answers.stopping.Store(true)
-		return s.dispatcher.run(ctx)
+		return telling(s.dispatcher.log, "dispatcher", s.dispatcher.run)(ctx)
 	})
 	g.Go(func() error {
 		defer endRecording()
-		return s.client.Run(session)
+		return telling(s.dispatcher.log, "session", s.client.Run)(session)
 	})
-	g.Go(func() error { return s.answers.run(recording) })
+	g.Go(func() error { return telling(s.answers.log, "answers", s.answers.run)(recording) })
 	return g.Wait()
 }
 

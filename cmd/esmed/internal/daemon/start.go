@@ -2,16 +2,45 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
 
 	"esmed/cmd/esmed/internal/config"
 	"esmed/cmd/esmed/internal/control"
 	"esmed/receipt"
 	"esmed/statemachine"
 )
+
+// begin starts what comes before the sessions. It is false when that failed, and without an error when the
+// daemon was told to stop meanwhile.
+func (d *daemon) begin(ctx, failed context.Context) (started bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(failed, cancel)()
+	var g errgroup.Group
+	done := make(chan struct{})
+	g.Go(func() error {
+		defer close(done)
+		return d.start(ctx)
+	})
+	select {
+	case <-done:
+	case s := <-d.signals.stop:
+		cancel()
+		select {
+		case d.signals.stop <- s: // for whoever comes next, if the start was quicker
+		default:
+		}
+	}
+	if err = g.Wait(); errors.Is(err, context.Canceled) {
+		return false, nil
+	}
+	return err == nil, err
+}
 
 // rulesRecord is what of a configuration decides anything in the fold.
 func rulesRecord(cfg *config.Config) statemachine.Rules {
@@ -35,6 +64,8 @@ func (d *daemon) setRules(ctx context.Context, cfg *config.Config) error {
 	d.rules.Store(&rules)
 	return nil
 }
+
+func (d *daemon) setFirstRules(ctx context.Context) error { return d.setRules(ctx, d.cfg) }
 
 // apiSMSCs is what of a configuration a submission needs.
 func apiSMSCs(cfg *config.Config) []control.SMSC {
