@@ -128,6 +128,7 @@ func BenchmarkAppend(b *testing.B) {
 			require.NoError(b, makeDir(filepath.Join(dir, logDir)))
 			l, err := openLog(dir, true, DefaultSegmentRecords)
 			require.NoError(b, err)
+			require.NoError(b, l.begin())
 			defer l.close()
 			value := make([]byte, recordSize, recordSize+40)
 			values := make([][]byte, group)

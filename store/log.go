@@ -43,7 +43,7 @@ type segmentLog struct {
 	segments []*segment // ascending; the last is appended to
 }
 
-// openLog opens what is there. It makes the first segment when there is none and write is set.
+// openLog opens what is there.
 func openLog(dir string, write bool, maxRecords int) (*segmentLog, error) {
 	l := &segmentLog{dir: dir, maxRecords: uint64(maxRecords), rolled: make(chan struct{}, 1)}
 	firsts, dropped, err := listSegments(dir)
@@ -55,15 +55,20 @@ func openLog(dir string, write bool, maxRecords int) (*segmentLog, error) {
 			return nil, errors.Join(err, l.close())
 		}
 	}
-	if len(firsts) == 0 && write {
-		s, err := createSegment(dir, segmentHead{first: 1}, l.maxRecords)
-		if err != nil {
-			return nil, err
-		}
-		l.segments = append(l.segments, s)
-	}
 	l.chain = newChain(l.head)
 	return l, nil
+}
+
+// begin makes the first segment of a log that has none.
+func (l *segmentLog) begin() error {
+	if len(l.segments) > 0 {
+		return nil
+	}
+	s, err := createSegment(l.dir, segmentHead{first: 1}, l.maxRecords)
+	if err == nil {
+		l.segments = append(l.segments, s)
+	}
+	return err
 }
 
 // openNext opens the segment after those that are open, which it must follow without a gap.

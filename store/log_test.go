@@ -22,6 +22,9 @@ var update = flag.Bool("update", false, "write the golden files")
 func openTestLog(t *testing.T, dir string, write bool) *segmentLog {
 	l, err := openLog(dir, write, 3)
 	require.NoError(t, err)
+	if write {
+		require.NoError(t, l.begin())
+	}
 	t.Cleanup(func() { require.NoError(t, l.close()) })
 	return l
 }
@@ -94,6 +97,7 @@ func TestSegmentLog_large(t *testing.T) {
 	require.NoError(t, makeDir(filepath.Join(dir, logDir)))
 	l, err := openLog(dir, true, DefaultSegmentRecords)
 	require.NoError(t, err)
+	require.NoError(t, l.begin())
 	value := cutoffs(t, 1, 1)[0]
 	large := putBytes(value, 100, make([]byte, 1<<20))
 	for range reopenBytes>>20 + 1 {

@@ -177,6 +177,11 @@ func TestOpen_damaged(t *testing.T) {
 		{"a segment in the middle is missing", remove(segmentFile(8)), segmentFile(8)},
 		{"the first segment is missing", remove(segmentFile(1)), segmentFile(1)},
 		{"the last segment is missing", remove(segmentFile(15)), logDir},
+		{"all segments are missing", func(t *testing.T, dir string) {
+			for _, first := range []uint64{1, 8, 15} {
+				remove(segmentFile(first))(t, dir)
+			}
+		}, logDir},
 		{"the last record has no commit", put(segmentFile(15), bucketRecords, seqKey(19), []byte{}), segmentFile(15)},
 		{"a foreign file in the log", write(filepath.Join(logDir, "notes.txt"), nil), filepath.Join(logDir, "notes.txt")},
 		{"the log is missing", remove(logDir), logDir},
@@ -200,6 +205,34 @@ func TestOpen_damaged(t *testing.T) {
 			require.Equal(t, before, files(t, cfg.Dir), "nothing is touched")
 		})
 	}
+}
+
+// TestOpen_pageOfState damages what only a later batch or query would meet.
+func TestOpen_pageOfState(t *testing.T) {
+	cfg := filledDir(t)
+	s := start(t, cfg)
+	for i := range 100 {
+		s.append(message(fmt.Sprintf("N%02d", i), "", "a text"))
+	}
+	require.NoError(t, s.Sync(context.Background()))
+	var id, size int64
+	require.NoError(t, s.state.View(func(tx *bbolt.Tx) error {
+		part := tableID{table: tableMessages}
+		id, size = int64(tx.Bucket(part.name()).Bucket(part.partName()).Root()), int64(s.state.Info().PageSize)
+		return nil
+	}))
+	require.Positive(t, id)
+	require.NoError(t, s.stop())
+	f, err := os.OpenFile(filepath.Join(cfg.Dir, stateFile), os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.WriteAt(make([]byte, size), id*size)
+	require.NoError(t, errors.Join(err, f.Close()))
+	before := files(t, cfg.Dir)
+	_, err = Open(cfg)
+	var damaged *DamagedError
+	require.ErrorAs(t, err, &damaged)
+	require.Equal(t, stateFile, damaged.File)
+	require.Equal(t, before, files(t, cfg.Dir))
 }
 
 func TestOpen_unfinished(t *testing.T) {

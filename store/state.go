@@ -13,12 +13,21 @@ import (
 // stateMmap is the address space that state.db is given, so that growing rarely has to wait for readers.
 const stateMmap = 4 << 30
 
+// openState opens state.db. For writing, its pages are looked at first when it is no larger than a segment
+// that is: what is wrong with it is found before anything is appended to the log.
 func openState(dir string, write bool) (*bbolt.DB, error) {
-	options := bbolt.Options{ReadOnly: true}
+	path, options := filepath.Join(dir, stateFile), bbolt.Options{ReadOnly: true}
 	if write {
 		options = bbolt.Options{InitialMmapSize: stateMmap}
+		used, err := checkHeader(path, stateFile)
+		if err == nil && used <= reopenBytes {
+			err = checkPages(path, stateFile, false)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	db, err := openBolt(filepath.Join(dir, stateFile), stateFile, options)
+	db, err := openBolt(path, stateFile, options)
 	if err != nil {
 		return nil, err
 	}

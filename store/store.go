@@ -114,6 +114,11 @@ func (s *Store) openFiles(write bool) error {
 	if err := s.checkCursor(); err != nil {
 		return err
 	}
+	if write {
+		if err := s.log.begin(); err != nil {
+			return err
+		}
+	}
 	if s.state == nil {
 		s.rebuilt = s.log.last() > 0
 		if write {
