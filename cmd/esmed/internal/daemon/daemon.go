@@ -49,6 +49,7 @@ type daemon struct {
 	log     *zap.Logger
 	quiet   quiet // what log holds back
 	access  *accessLog
+	clock   *timekeeper
 	metrics *metrics
 	store   *store.Store
 	fleet   *fleet
@@ -68,6 +69,7 @@ func Run(ctx context.Context, cfg *config.Config, opts Options) (err error) {
 		return &ConfigError{err}
 	}
 	defer func() { err = errors.Join(err, d.access.close()) }()
+	d.clock = newTimekeeper(d.log, d.metrics.alerts.WithLabelValues(alertClock))
 	if d.store, err = store.Open(d.storeConfig()); err != nil {
 		return fmt.Errorf("daemon: %w", err)
 	}
@@ -99,7 +101,7 @@ func (d *daemon) openLogs() (err error) {
 }
 
 func (d *daemon) storeConfig() store.Config {
-	w := &witness{metrics: d.metrics, access: d.access, log: d.log, rules: func(smsc string) *receipt.Rules {
+	w := &witness{metrics: d.metrics, access: d.access, clock: d.clock, log: d.log, rules: func(smsc string) *receipt.Rules {
 		return receiptRules(d.rules.Load(), smsc)
 	}}
 	return store.Config{
@@ -158,7 +160,10 @@ func (d *daemon) start(ctx context.Context) error {
 			return err
 		}
 	}
-	d.fleet = newFleet(services{store: d.store, metrics: d.metrics, access: d.access, log: d.log}, d.cfg.ShutdownTimeout)
+	if err := d.clock.begin(ctx, d.store); err != nil {
+		return err
+	}
+	d.fleet = newFleet(services{store: d.store, metrics: d.metrics, access: d.access, clock: d.clock, log: d.log}, d.cfg.ShutdownTimeout)
 	d.metrics.registry.MustRegister(&gauges{store: d.store, fleet: d.fleet, alerts: d.cfg.Alerts, log: d.log, gaugeDescs: newGaugeDescs()})
 	return d.listen()
 }
@@ -224,10 +229,15 @@ func (d *daemon) tellReady() {
 	}
 }
 
-// attend handles signals until the daemon is to stop.
+// attend handles signals, and looks after clock and log, until the daemon is to stop.
 func (d *daemon) attend(ctx, failed context.Context) {
+	tick := time.NewTicker(clockEvery)
+	defer tick.Stop()
 	for {
 		select {
+		case now := <-tick.C:
+			d.clock.doubted()
+			d.quiet.flush(now, quietFor)
 		case <-ctx.Done():
 			return
 		case <-failed.Done():

@@ -32,6 +32,7 @@ type dispatcher struct {
 	store   *store.Store
 	client  *smpp.Client
 	answers *answers
+	clock   *timekeeper
 	log     *zap.Logger
 
 	pace     pace
@@ -39,6 +40,7 @@ type dispatcher struct {
 	cursor   store.QueueCursor
 	taken    taken
 	withheld withheld
+	undue    bool // parts seemed to have expired while the clock was in doubt; the cursor is past them
 	stands   bool // the last round failed for a reason that time may heal
 }
 
@@ -99,7 +101,7 @@ func (d *dispatcher) idle(ctx context.Context, w *waiting, changed <-chan struct
 		changed = nil
 	}
 	until := w.until
-	if end := d.withheld.nextEnd(); until.IsZero() || !end.IsZero() && end.Before(until) {
+	if end := d.nextEnd(); until.IsZero() || !end.IsZero() && end.Before(until) {
 		until = end
 	}
 	var due <-chan time.Time
@@ -118,6 +120,9 @@ func (d *dispatcher) idle(ctx context.Context, w *waiting, changed <-chan struct
 func (d *dispatcher) round(ctx context.Context) (*waiting, error) {
 	if err := d.expireWithheld(ctx, time.Now()); err != nil {
 		return nil, err
+	}
+	if d.undue && !d.clock.doubted() {
+		d.undue, d.cursor = false, store.QueueCursor{}
 	}
 	n, wait := d.allowed(time.Now())
 	if n == 0 {
@@ -171,6 +176,10 @@ type batch struct {
 func (d *dispatcher) prepare(b *batch, q store.Queued) {
 	m := q.Accepted
 	if expired(m.ValidUntil, b.at) {
+		if d.clock.doubted() { // neither sent nor ended until it is known what time it is
+			d.undue = true
+			return
+		}
 		b.add(q.Entry, &statemachine.QueueExpired{Message: m.Message})
 		return
 	}
@@ -242,6 +251,9 @@ func (d *dispatcher) send(ctx context.Context, b *batch) error {
 
 // expire records the end of messages whose validity ended at the head of the queue.
 func (d *dispatcher) expire(ctx context.Context) error {
+	if d.clock.doubted() {
+		return nil
+	}
 	b := &batch{at: time.Now()}
 	queued, err := d.store.NextQueued(ctx, d.cfg.Name, b.at, nil, d.taken.has, maxSubmits)
 	if err != nil {

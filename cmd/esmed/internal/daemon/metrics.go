@@ -25,7 +25,11 @@ type metrics struct {
 	commitSeconds  prometheus.Histogram
 	commitRecords  prometheus.Histogram
 	retryMatched   prometheus.Counter
+	alerts         *prometheus.GaugeVec // alert
 }
+
+// alertClock is the alert (label of esmed_alert_active) that the clock cannot be believed.
+const alertClock = "clock"
 
 func newMetrics() *metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
@@ -55,9 +59,12 @@ func newMetrics() *metrics {
 		retryMatched: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "esmed_inbox_retry_matched_total", Help: "Held receipts that only a later look matched: a fault of esmed.",
 		}),
+		alerts: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "esmed_alert_active", Help: "Whether something is so that an operator must know of.",
+		}, []string{"alert"}),
 	}
 	m.registry.MustRegister(m.submits, m.receptions, m.verdicts, m.states, m.submitResponse, m.receiptAck,
-		m.commitSeconds, m.commitRecords, m.retryMatched,
+		m.commitSeconds, m.commitRecords, m.retryMatched, m.alerts,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -22,6 +22,7 @@ type services struct {
 	store   *store.Store
 	metrics *metrics
 	access  *accessLog
+	clock   *timekeeper
 	log     *zap.Logger
 }
 
@@ -51,7 +52,7 @@ func newSMSC(cfg *config.SMSC, shutdown time.Duration, with services) (*smsc, er
 	client := smpp.New(clientConfig(cfg, security, shutdown, log, r))
 	a.rebind = client.Rebind
 	d := &dispatcher{
-		cfg: cfg, store: with.store, client: client, answers: a, log: log, pace: pace{limit: cfg.Throughput},
+		cfg: cfg, store: with.store, client: client, answers: a, clock: with.clock, log: log, pace: pace{limit: cfg.Throughput},
 	}
 	return &smsc{cfg: cfg, client: client, dispatcher: d, answers: a, receptions: r}, nil
 }

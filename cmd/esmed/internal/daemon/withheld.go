@@ -32,6 +32,15 @@ func (w withheld) nextEnd() (next time.Time) {
 	return next
 }
 
+// nextEnd is when the dispatcher must look at its own for what has expired; zero: at no time.
+func (d *dispatcher) nextEnd() time.Time {
+	end := d.withheld.nextEnd()
+	if (d.undue || !end.IsZero()) && d.clock.doubted() {
+		return time.Now().Add(clockEvery)
+	}
+	return end
+}
+
 // withhold keeps a part that cannot be sent off the wire. An operator must find out why.
 func (d *dispatcher) withhold(q store.Queued, why error) {
 	d.log.Error("part cannot be sent", zap.String("id", string(q.Entry.Message)), zap.Int("part", q.Entry.Part), zap.Error(why))
@@ -41,6 +50,9 @@ func (d *dispatcher) withhold(q store.Queued, why error) {
 
 // expireWithheld records the end of those whose validity is over.
 func (d *dispatcher) expireWithheld(ctx context.Context, now time.Time) error {
+	if end := d.withheld.nextEnd(); !expired(end, now) || d.clock.doubted() {
+		return nil
+	}
 	b := &batch{at: now}
 	for _, p := range d.withheld {
 		if expired(p.until, now) {

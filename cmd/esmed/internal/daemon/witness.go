@@ -11,6 +11,7 @@ import (
 type witness struct {
 	metrics *metrics
 	access  *accessLog
+	clock   *timekeeper
 	log     *zap.Logger
 	// rules are an SMSC's reading rules in force; nil = the default ones.
 	rules func(smsc string) *receipt.Rules
@@ -18,6 +19,7 @@ type witness struct {
 
 // decided takes a record and what was concluded from it (store.Config.OnDecisions).
 func (w *witness) decided(rec statemachine.Record, decisions []statemachine.Decision) {
+	w.clock.saw(rec.At)
 	smsc := ""
 	switch fact := rec.Fact.(type) {
 	case *statemachine.MessageAccepted:
