@@ -129,7 +129,7 @@ func receptionWords(e control.Event) string {
 	case receipt.DeliveryReceipt:
 		return fmt.Sprintf("%s reported %s", clean(e.SMSC), readingWords(r))
 	case receipt.Intermediate:
-		return fmt.Sprintf("%s notified in between %s", clean(e.SMSC), readingWords(r))
+		return fmt.Sprintf("%s sent an intermediate notification: %s", clean(e.SMSC), readingWords(r))
 	case receipt.Undecodable:
 		return clean(e.SMSC) + " sent something that cannot be read; kept as received"
 	case receipt.Message:
@@ -194,8 +194,8 @@ func decisionWords(e control.Event, d control.Decision) string {
 	if d.From != d.To {
 		words = append(words, fmt.Sprintf("state %s, was %s", or(d.To, "none"), or(d.From, "none")))
 	}
-	if d.Why != "" {
-		words = append(words, clean(d.Why))
+	if why := clean(d.Why); !strings.Contains(strings.Join(words, "; "), why) {
+		words = append(words, why)
 	}
 	if d.Correlation == "not_a_receipt" {
 		words = append(words, "no receipt: judges no message")

@@ -110,7 +110,11 @@ func (o output) exception(ctx context.Context, c *control.Client, x control.Exce
 	if x.Message != "" {
 		o.printf("Message   %s, part %d\n", clean(x.Message), x.Part)
 	}
-	o.printf("Seen      %s, first %s, last %s\n", plural(x.Count, "time"), clock(x.FirstAt), clock(x.LastAt))
+	if x.Count == 1 {
+		o.printf("Seen      once, %s\n", clock(x.FirstAt))
+	} else {
+		o.printf("Seen      %s, first %s, last %s\n", plural(x.Count, "time"), clock(x.FirstAt), clock(x.LastAt))
+	}
 	for _, cand := range x.Candidates {
 		o.printf("Candidate attempt %d of part %d of %s\n", cand.Attempt, cand.Part, clean(cand.Message))
 	}

@@ -178,6 +178,10 @@ func firmness(m control.Message) string {
 	switch {
 	case m.Final && m.Basis == "receipt":
 		return "final: reported by " + clean(m.SMSC)
+	case m.Final && m.Basis == "submit_sm_resp":
+		return "final: refused by " + clean(m.SMSC)
+	case m.Final && m.Basis == "expiry":
+		return "final: expired in our queue"
 	case m.Final:
 		return "final"
 	case m.Closed:
@@ -202,24 +206,30 @@ func receiptAsked(octet int) string {
 	return asked
 }
 
+// submits tells each attempt and its answer. The answer that the SMSC accepted the message with has a line,
+// as it has a time and a record of its own.
 func (o output) submits(m control.Message) {
-	o.printf("\nWhat %s answered\n", clean(m.SMSC))
-	any := false
+	o.printf("\nWhat was sent, and what %s answered\n", clean(m.SMSC))
+	accepted, sent := m.Acceptance, false
 	for _, p := range m.Parts {
 		for _, a := range p.Attempts {
-			any = true
+			sent = true
 			what := fmt.Sprintf("attempt %d", a.Attempt)
 			if len(m.Parts) > 1 {
 				what = fmt.Sprintf("part %d, attempt %d", p.Part, a.Attempt)
 			}
-			o.item(clock(a.At), "%s left on %s, sequence_number %d: %s", what, clean(a.Session), a.SequenceNumber, answered(a))
+			what += fmt.Sprintf(" left on %s, sequence_number %d", clean(a.Session), a.SequenceNumber)
+			if accepted == nil || a.CommandStatus != accepted.CommandStatus || a.MessageID != accepted.MessageID {
+				o.item(clock(a.At), "%s: %s", what, answered(a))
+				continue
+			}
+			o.item(clock(a.At), "%s", what)
+			o.item(clock(accepted.At), "%s accepted it with %s (record %d)", clean(m.SMSC), answered(a), accepted.Record)
+			accepted = nil
 		}
 	}
-	if !any {
+	if !sent {
 		o.item("-", "nothing was sent yet")
-	}
-	if a := m.Acceptance; a != nil {
-		o.item(clock(a.At), "%s accepted it as message_id %s (record %d)", clean(m.SMSC), quote(a.MessageID), a.Record)
 	}
 }
 
@@ -237,19 +247,35 @@ func (o output) reported(m control.Message) {
 	o.printf("\nWhat %s reported\n", clean(m.SMSC))
 	r := m.Receipt
 	if r == nil {
-		o.item("-", "nothing that counts was reported yet")
+		o.item("-", "%s", unreported(m))
 		return
 	}
-	at := "-"
-	if r.DoneDate != "" {
-		at = clean(r.DoneDate)
+	at := ""
+	if m.Final && m.FinalisedAt != nil {
+		at = clock(*m.FinalisedAt)
 	}
-	o.item(at, "%s, by its own clock (record %d)", reportedWords(r), r.Record)
+	o.item(at, "%s (record %d)", reportedWords(r), r.Record)
+	if r.DoneDate != "" {
+		o.item("", "done %s by its own clock", clean(r.DoneDate))
+	}
 	if m.Verification == nil {
 		o.item("", "nothing but its report says so: no independent verification")
 		return
 	}
 	o.item(clock(m.Verification.At), "independent verification: %s (record %d)", clean(m.Verification.Result), m.Verification.Record)
+}
+
+// unreported says why there is no report, where that is no wonder.
+func unreported(m control.Message) string {
+	switch {
+	case m.Receptions.Receipts > 0:
+		return "nothing that counts"
+	case m.State == "FAILED":
+		return "nothing, as it has no such message"
+	case m.RegisteredDelivery&0x03 == 0:
+		return "nothing, as no receipt was asked for"
+	}
+	return "nothing yet"
 }
 
 func reportedWords(r *control.MessageReceipt) string {
