@@ -78,6 +78,16 @@ var (
 	ErrReadOnly    = errors.New("store is open read-only")
 )
 
+// ErrNoFiles says that no more files can be opened for now. It is ErrDiskFull to errors.Is: nothing was kept,
+// the store goes on, try again later.
+var ErrNoFiles error = noFiles{}
+
+type noFiles struct{}
+
+func (noFiles) Error() string { return "no more files can be opened" }
+
+func (noFiles) Is(target error) bool { return target == ErrDiskFull }
+
 // DamagedError says where the store's files contradict themselves or each other. Nothing is changed
 // by finding out.
 type DamagedError struct {

@@ -106,13 +106,22 @@ func createBolt(path, file string, options bbolt.Options, fill func(*bbolt.Tx) e
 	return openBolt(path, file, options)
 }
 
-// diskFull marks an error that says only that there was no room: nothing was made durable, and bbolt
-// has put itself back to the last commit. What a failed fsync or anything else leaves is not known.
+// diskFull marks an error that says only that there was no room, on the disk or for another open file:
+// nothing was made durable, and bbolt has put itself back to the last commit. What a failed fsync or
+// anything else leaves is not known.
 func diskFull(err error) error {
 	var path *os.PathError
-	full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
-	if full && errors.As(err, &path) && path.Op != "sync" {
+	var link *os.LinkError
+	if errors.As(err, &path) && path.Op == "sync" || path == nil && !errors.As(err, &link) {
+		return err
+	}
+	switch {
+	case errors.Is(err, ErrDiskFull):
+		return err
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
 		return fmt.Errorf("%w: %w", ErrDiskFull, err)
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return fmt.Errorf("%w: %w", ErrNoFiles, err)
 	}
 	return err
 }

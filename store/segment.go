@@ -245,12 +245,11 @@ func (s *segment) read(from uint64, fn func(seq uint64, value []byte) (more bool
 // putSum puts the SHA-256 of the file before into the head. A full disk lets it be for this time.
 func (s *segment) putSum(before string) error {
 	sum, err := fileSum(before)
-	if err != nil {
-		return err
+	if err == nil {
+		err = guard(s.name, func() error {
+			return s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(bucketHead).Put(keySum, sum) })
+		})
 	}
-	err = guard(s.name, func() error {
-		return s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(bucketHead).Put(keySum, sum) })
-	})
 	if err = diskFull(err); errors.Is(err, ErrDiskFull) {
 		return nil
 	}

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -93,6 +96,64 @@ func TestWriter_diskFull(t *testing.T) {
 	require.Equal(t, first.Seq+1, next.Seq)
 	require.NotEqual(t, key, s.keys.current.name, "a seq that is given again is sealed with another key")
 	r.check()
+}
+
+// withoutFiles calls fn while nothing can be opened.
+func withoutFiles(t *testing.T, fn func()) {
+	var limit syscall.Rlimit
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	none := limit
+	none.Cur = 0
+	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none))
+	defer func() { require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)) }()
+	fn()
+}
+
+func TestWriter_noMoreFiles(t *testing.T) {
+	ctx := context.Background()
+	cfg := testConfig(t.TempDir())
+	cfg.SegmentRecords = 2
+	s := startIn(t, cfg)
+	withoutFiles(t, func() {
+		_, err := s.Accept(ctx, message("M1", "r1", "a")) // needs a key
+		require.ErrorIs(t, err, ErrNoFiles)
+		require.ErrorIs(t, err, ErrDiskFull)
+	})
+	for _, id := range []string{"M1", "M2"} {
+		_, err := s.Accept(ctx, message(id, "", "a"))
+		require.NoError(t, err)
+	}
+	withoutFiles(t, func() {
+		_, err := s.Append(ctx, &statemachine.Cutoff{Message: "M1"}) // needs a segment
+		require.ErrorIs(t, err, ErrNoFiles)
+	})
+	_, err := s.Accept(ctx, message("M3", "", "a"))
+	require.NoError(t, err)
+}
+
+func TestDiskFull(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		err  error
+		want error // nil: stays what it is
+	}{
+		{"no room to write", &fs.PathError{Op: "write", Err: syscall.ENOSPC}, ErrDiskFull},
+		{"no room for a name", &os.LinkError{Op: "link", Err: syscall.ENOSPC}, ErrDiskFull},
+		{"no file to be had", &fs.PathError{Op: "open", Err: syscall.ENFILE}, ErrNoFiles},
+		{"no room, says fsync", &fs.PathError{Op: "sync", Err: syscall.ENOSPC}, nil},
+		{"no room, says nobody knows who", syscall.ENOSPC, nil},
+		{"another error", &fs.PathError{Op: "write", Err: syscall.EIO}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := diskFull(tt.err)
+			require.ErrorIs(t, got, tt.err)
+			if tt.want == nil {
+				require.NotErrorIs(t, got, ErrDiskFull)
+				return
+			}
+			require.ErrorIs(t, got, tt.want)
+		})
+	}
 }
 
 func TestWriter_time(t *testing.T) {

@@ -33,7 +33,8 @@ func apiError(err error) error {
 		{store.ErrObstructed, control.ErrUnavailable}, // its reason is among those below
 		{store.ErrNotFound, control.ErrNotFound},
 		{store.ErrRefConflict, control.ErrRefConflict},
-		{store.ErrDiskFull, control.ErrDiskFull},
+		{store.ErrNoFiles, control.ErrUnavailable},
+		{store.ErrDiskFull, control.ErrDiskFull}, // to which that one counts too
 		{store.ErrClosed, control.ErrUnavailable},
 	} {
 		if errors.Is(err, name.ours) {
