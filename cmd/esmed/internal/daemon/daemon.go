@@ -139,6 +139,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	sessions := startLayer(base, g, func(ctx context.Context) error { return d.fleet.run(ctx, plan) })
 	inbox := startLayer(base, g, telling(d.log, "inbox", (&looks{store: d.store, smscs: d.fleet.names, log: d.log}).run))
 	dog := startLayer(base, g, func(ctx context.Context) error { return watchdog(ctx, d.log, d.alive) })
+	heads := startLayer(base, g, func(ctx context.Context) error { return logHeads(ctx, d.log, d.store.Head) })
 	d.tellReady()
 	d.attend(ctx, failed)
 
@@ -149,6 +150,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	inbox.stop()
 	api.stop()
 	dog.stop()
+	heads.stop()
 	log.stop()
 	return errors.Join(immediate, g.Wait())
 }
