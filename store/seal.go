@@ -3,6 +3,7 @@ package store
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/subtle"
 	"encoding/binary"
 
 	"esmed/receipt"
@@ -28,12 +29,24 @@ func newSealKey(name uint64, secret []byte) (*sealKey, error) {
 	return &sealKey{name, block}, nil
 }
 
+// longText is from where on a stream of the library's is worth the half kilobyte that it takes.
+const longText = 1024
+
 // xor seals what is clear and unseals what is sealed, in place.
 func (k *sealKey) xor(b []byte, seq uint64, field uint32) {
-	var iv [aes.BlockSize]byte
-	binary.BigEndian.PutUint64(iv[:], seq)
-	binary.BigEndian.PutUint32(iv[8:], field)
-	cipher.NewCTR(k.block, iv[:]).XORKeyStream(b, b)
+	var room [2 * aes.BlockSize]byte
+	counter, pad := room[:aes.BlockSize], room[aes.BlockSize:]
+	binary.BigEndian.PutUint64(counter, seq)
+	binary.BigEndian.PutUint32(counter[8:], field)
+	if len(b) >= longText {
+		cipher.NewCTR(k.block, counter).XORKeyStream(b, b)
+		return
+	}
+	for block := uint32(0); len(b) > 0; block++ {
+		binary.BigEndian.PutUint32(counter[12:], block)
+		k.block.Encrypt(pad, counter)
+		b = b[subtle.XORBytes(b, b, pad):]
+	}
 }
 
 // fieldSealer seals the texts of one record, in the order in which they are met.

@@ -3,6 +3,8 @@ package store
 import (
 	"bytes"
 	"context"
+	"crypto/aes"
+	"crypto/cipher"
 	"errors"
 	"os"
 	"path/filepath"
@@ -109,6 +111,19 @@ func TestSeal(t *testing.T) {
 		require.NoError(t, err)
 		require.ErrorIs(t, v.Difference, errKeyDamaged)
 	})
+}
+
+func TestSealKey_isCounterMode(t *testing.T) {
+	key, err := newSealKey(1, bytes.Repeat([]byte{7}, secretSize))
+	require.NoError(t, err)
+	for _, n := range []int{0, 1, 15, 16, 17, 160, longText - 1, longText, longText + 5, 5000} {
+		text := bytes.Repeat([]byte{0x5A}, n)
+		want := bytes.Clone(text)
+		iv := [aes.BlockSize]byte{7: 9, 11: 3} // seq, then field
+		cipher.NewCTR(key.block, iv[:]).XORKeyStream(want, want)
+		key.xor(text, 9, 3)
+		require.Equal(t, want, text)
+	}
 }
 
 // queuedDir is a store with one message in the queue, and the path of the key of its text.
