@@ -101,7 +101,12 @@ func (s *session) loop(ctx context.Context) {
 		select {
 		case <-stop:
 			stop = nil
-			s.link.shutDown(s.now(), "shutdown", s.cfg.ShutdownTimeout)
+			select {
+			case reason := <-s.client.abort: // asked for before, and no less urgent now
+				s.link.end(reason, nil, false)
+			default:
+				s.link.shutDown(s.now(), "shutdown", s.cfg.ShutdownTimeout)
+			}
 		case <-s.client.wake:
 			if s.client.stopped.Load() {
 				s.link.shutDown(s.now(), stoppedByOperator, s.cfg.ShutdownTimeout)

@@ -144,7 +144,11 @@ func (d *daemon) serve(ctx context.Context) error {
 	d.attend(ctx, failed)
 
 	notify(d.log, stoppingState)
-	d.log.Info("stopping", zap.Duration("shutdown_timeout", d.cfg.ShutdownTimeout))
+	if err := context.Cause(failed); err != nil {
+		d.log.Error("stopping because of an error", zap.Error(err))
+	} else {
+		d.log.Info("stopping", zap.Duration("shutdown_timeout", d.cfg.ShutdownTimeout))
+	}
 	d.api.RefuseSubmits(d.cfg.ShutdownTimeout)
 	immediate := d.drain(sessions, failed)
 	inbox.stop()
@@ -254,16 +258,19 @@ func (d *daemon) attend(ctx, failed context.Context) {
 
 // drain ends the sessions within the time that they have for it. A failure or a second signal cuts them.
 func (d *daemon) drain(sessions *layer, failed context.Context) error {
+	if failed.Err() != nil {
+		d.fleet.abort(stoppedByError)
+	}
 	sessions.cancel()
 	select {
 	case <-sessions.done:
 		return nil
 	case <-failed.Done():
-		d.fleet.abort()
+		d.fleet.abort(stoppedByError)
 		<-sessions.done
 		return nil
 	case <-d.signals.stop:
-		d.fleet.abort()
+		d.fleet.abort(stoppedBySignal)
 		<-sessions.done
 		return ErrImmediate
 	}

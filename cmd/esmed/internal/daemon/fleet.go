@@ -126,6 +126,7 @@ func (f *fleet) start(ctx context.Context, g *errgroup.Group, next map[string]*s
 			defer close(m.done)
 			defer stop()
 			if err := s.run(own); err != nil {
+				f.abort(stoppedByError) // it is the store's, which is everybody's
 				return fmt.Errorf("smsc %s: %w", s.cfg.Name, err)
 			}
 			return nil
@@ -165,9 +166,15 @@ func (f *fleet) binds() []control.Bind {
 	return binds
 }
 
+// Why sessions are cut.
+const (
+	stoppedByError  = "stopped by an error"
+	stoppedBySignal = "immediate stop"
+)
+
 // abort cuts all sessions at once: what is outstanding is handed back as lost.
-func (f *fleet) abort() {
+func (f *fleet) abort(reason string) {
 	for _, m := range f.members() {
-		m.client.Abort("immediate stop")
+		m.client.Abort(reason)
 	}
 }

@@ -75,22 +75,34 @@ func clientConfig(cfg *config.SMSC, security *tls.Config, shutdown time.Duration
 
 // run serves the SMSC until ctx is done, and then ends in this order: nothing new is sent, the window
 // drains within shutdown_timeout, the session unbinds, and what is unanswered then is in doubt. An error
-// is the store's.
+// is the store's, and cuts the session: nothing that it would wait for could be recorded.
 func (s *smsc) run(ctx context.Context) error {
 	session, endSession := context.WithCancel(context.WithoutCancel(ctx))
 	recording, endRecording := context.WithCancel(context.WithoutCancel(ctx))
+	ctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	failing := func(component string, f func(context.Context) error) func(context.Context) error {
+		return func(ctx context.Context) error {
+			err := telling(s.dispatcher.log, component, f)(ctx)
+			if err != nil {
+				s.client.Abort(stoppedByError)
+				giveUp()
+			}
+			return err
+		}
+	}
 	var g errgroup.Group
 	g.Go(func() error { return s.receptions.run(recording) })
 	g.Go(func() error {
 		defer endSession()
 		defer s.answers.stopping.Store(true)
-		return telling(s.dispatcher.log, "dispatcher", s.dispatcher.run)(ctx)
+		return failing("dispatcher", s.dispatcher.run)(ctx)
 	})
 	g.Go(func() error {
 		defer endRecording()
 		return telling(s.dispatcher.log, "session", s.client.Run)(session)
 	})
-	g.Go(func() error { return telling(s.answers.log, "answers", s.answers.run)(recording) })
+	g.Go(func() error { return failing("answers", s.answers.run)(recording) })
 	return g.Wait()
 }
 
