@@ -290,5 +290,5 @@ func (c *Client) publish(l *link) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.status = l.status
-	c.status.InUse, c.status.Unanswered = l.window.inUse, l.unanswered
+	c.status.InUse, c.status.Unanswered = l.window.outstanding(), l.unanswered
 }

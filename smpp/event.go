@@ -78,7 +78,7 @@ type SessionStatus struct {
 	Stopped bool      // by Stop: it will not bind until Start
 
 	Window      int    // submit_sm that may be outstanding
-	InUse       int    // reserved or outstanding
+	InUse       int    // submit_sm outstanding
 	Unanswered  int    // received requests that the handler has not answered yet
 	LastError   string // why the session ended, where that was not our doing
 	LastErrorAt time.Time

@@ -14,6 +14,7 @@ const maxExpired = 1 << 16
 type window struct {
 	limit    int
 	inUse    int    // slots reserved or outstanding
+	reserved int    // of these, not used yet
 	last     uint32 // the sequence number given out last
 	taken    map[uint32]*pending
 	queue    []*pending // outstanding, by their deadlines; may begin with answered ones
@@ -46,9 +47,13 @@ func newWindow(limit int) window { return window{limit: limit, taken: make(map[u
 // free is how many slots reserve may still give.
 func (w *window) free() int { return w.limit - w.inUse }
 
+// outstanding is how many submit_sm wait for their answer.
+func (w *window) outstanding() int { return w.inUse - w.reserved }
+
 // reserve takes one slot of the window.
 func (w *window) reserve() *pending {
 	w.inUse++
+	w.reserved++
 	return w.take(CommandSubmitSM)
 }
 
@@ -69,6 +74,7 @@ func (w *window) take(command CommandID) *pending {
 func (w *window) release(seq uint32) {
 	if p, ok := w.taken[seq]; ok && p.phase == reserved {
 		w.inUse--
+		w.reserved--
 		delete(w.taken, seq)
 	}
 }
@@ -83,6 +89,9 @@ func (w *window) slot(seq uint32) *pending {
 
 // send makes p outstanding. Deadlines never decrease from call to call.
 func (w *window) send(p *pending, position int64, now, deadline time.Time, done func(Answer)) {
+	if p.command == CommandSubmitSM {
+		w.reserved--
+	}
 	p.phase, p.position, p.sent, p.deadline, p.done = outstanding, position, now, deadline, done
 	w.queue = append(w.queue, p)
 }

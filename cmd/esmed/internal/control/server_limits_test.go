@@ -117,6 +117,7 @@ func TestServer_moreConnectionsThanItHasWait(t *testing.T) {
 			_ = c.Close()
 		}
 		cancel()
+		synctest.Wait() // the server knows that it is to end before its listener does
 		close(l.conns)
 		require.NoError(t, g.Wait())
 	})

@@ -38,7 +38,7 @@ type gaugeDescs struct {
 func newGaugeDescs() gaugeDescs {
 	return gaugeDescs{
 		bindUp:         desc("esmed_bind_up", "Whether the session is bound.", "smsc", "session"),
-		windowInUse:    desc("esmed_window_in_use", "Slots of the window that are reserved or outstanding.", "smsc", "session"),
+		windowInUse:    desc("esmed_window_in_use", "submit_sm that wait for their answer.", "smsc", "session"),
 		queueSize:      desc("esmed_queue_size", "Parts that wait to be sent.", "smsc"),
 		inboxSize:      desc("esmed_inbox_size", "Receipts that belong to no message yet.", "smsc"),
 		inboxOldest:    desc("esmed_inbox_oldest_seconds", "Age of the oldest of them.", "smsc"),
