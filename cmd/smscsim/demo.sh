@@ -6,6 +6,7 @@
 #   MESSAGES=2500    how many to submit
 #   KEEP=1           leave both running afterwards
 set -eu
+umask 077 # the configuration holds a password
 
 bin=$(cd "$1" && pwd)
 messages=${MESSAGES:-2500}

@@ -45,7 +45,7 @@ Exit status 2 says that starting it again changes nothing before the configurati
 			if err != nil {
 				return badConfig(path, err)
 			}
-			return runDaemon(cmd, cfg, load)
+			return runDaemon(cmd, path, cfg, load)
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", "", "the configuration file")
@@ -66,9 +66,9 @@ func changedFlags(cmd *cobra.Command) map[string]string {
 }
 
 // runDaemon runs it without the program's own context: the daemon counts signals itself.
-func runDaemon(cmd *cobra.Command, cfg *config.Config, load func() (*config.Config, error)) error {
+func runDaemon(cmd *cobra.Command, path string, cfg *config.Config, load func() (*config.Config, error)) error {
 	err := daemon.Run(context.WithoutCancel(cmd.Context()), cfg, daemon.Options{
-		Version: version(), Log: cmd.ErrOrStderr(), Reload: load,
+		Version: version(), File: path, Log: cmd.ErrOrStderr(), Reload: load,
 	})
 	return daemonFailure(cfg, err)
 }

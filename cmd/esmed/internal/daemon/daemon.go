@@ -24,6 +24,7 @@ import (
 // Options are what a daemon is given besides its configuration.
 type Options struct {
 	Version string    // of esmed, for the API document and the log
+	File    string    // that the configuration comes from, to warn of secrets in it; "" = none
 	Log     io.Writer // nil = os.Stderr
 	// Reload reads the configuration anew on SIGHUP; nil = SIGHUP only reopens the access log.
 	Reload func() (*config.Config, error)
@@ -69,6 +70,9 @@ func Run(ctx context.Context, cfg *config.Config, opts Options) (err error) {
 		return &ConfigError{err}
 	}
 	defer func() { err = errors.Join(err, d.access.close()) }()
+	for _, w := range cfg.Warnings(opts.File) {
+		d.log.Warn("configuration", zap.Error(w))
+	}
 	d.clock = newTimekeeper(d.log, d.metrics.alerts.WithLabelValues(alertClock))
 	if d.store, err = store.Open(d.storeConfig()); err != nil {
 		return fmt.Errorf("daemon: %w", err)
