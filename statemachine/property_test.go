@@ -194,7 +194,7 @@ func requireConsistent(rt *rapid.T, l *lab) {
 		tallies[key] = tallies[key].Add(m.Tally())
 		require.Equal(rt, m.Deciding().State, m.State)
 		require.Equal(rt, !m.FinalisedAt.IsZero(), m.Final())
-		require.NotEmpty(rt, m.Reason())
+		require.NotEmpty(rt, m.Reason(statusName))
 		for i := range m.Parts {
 			p := &m.Parts[i]
 			if p.Queued() {

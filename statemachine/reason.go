@@ -3,18 +3,20 @@ package statemachine
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"esmed/receipt"
 )
 
-// Reason says in a line of English why the message is in its state, naming the records. It says who
-// reported what and never more than that.
-func (m *Message) Reason() string {
+// Reason says in a line of English why the message is in its state, naming the records; "" only for a
+// message without parts. It says who reported what and never more than that. statusName gives a
+// command_status its name.
+func (m *Message) Reason(statusName func(uint32) string) string {
 	p := m.Deciding()
 	if p == nil {
 		return ""
 	}
-	why := p.reason(m.SMSC)
+	why := (&teller{m, p, statusName}).state()
 	if len(m.Parts) > 1 {
 		return fmt.Sprintf("part %d: %s", p.Number, why)
 	}
@@ -63,91 +65,157 @@ func (m *Message) Report() *Reported {
 	return &p.Reported
 }
 
-func (p *Part) reason(smsc string) string {
+// teller finds the words for the state of a part.
+type teller struct {
+	m          *Message
+	p          *Part
+	statusName func(uint32) string
+}
+
+func (t *teller) state() string {
+	p := t.p
+	if p.Basis == BasisOperator {
+		return fmt.Sprintf("an operator decided so in record %d", p.BasisSeq)
+	}
 	switch p.State {
 	case Queued:
-		return p.queuedReason(smsc)
+		return t.queued()
 	case Submitting:
-		return fmt.Sprintf("attempt %d was sent in record %d and is not answered yet", len(p.Attempts), p.BasisSeq)
+		a := p.first(Unanswered)
+		return fmt.Sprintf("attempt %d left on %s in record %d, no answer yet", a.Number, a.Session, a.Seq)
 	case InDoubt:
-		return p.doubtReason(smsc)
+		return t.inDoubt()
 	case Submitted:
-		return p.submittedReason(smsc)
+		return t.submitted()
 	case Failed:
-		return p.failedReason(smsc)
+		return t.failed()
 	case Unreported:
-		return fmt.Sprintf("nothing final was reported by the end of its window, record %d", p.CutoffSeq)
+		return fmt.Sprintf("nothing final was heard before its window ended, record %d", p.CutoffSeq)
 	}
-	return p.Reported.reason()
+	return t.reported()
 }
 
-func (p *Part) queuedReason(smsc string) string {
+// queued names what put the part back into the queue, if that was an attempt.
+func (t *teller) queued() string {
+	p := t.p
+	if len(p.Attempts) == 0 {
+		return fmt.Sprintf("waits in the queue of %s since record %d", t.m.SMSC, p.QueuedSeq)
+	}
 	for i := range p.Attempts {
 		a := &p.Attempts[i]
+		if a.AnswerSeq != p.QueuedSeq && a.DoubtSeq != p.QueuedSeq {
+			continue
+		}
 		switch {
-		case a.AnswerSeq == p.QueuedSeq:
-			return fmt.Sprintf("%s refused attempt %d for now with command_status 0x%08X in record %d; it waits to be sent again",
-				smsc, a.Number, a.CommandStatus, a.AnswerSeq)
-		case a.DoubtSeq == p.QueuedSeq:
-			return fmt.Sprintf("the answer to attempt %d was lost (%s) in record %d; it waits to be sent again",
-				a.Number, a.DoubtCause, a.DoubtSeq)
+		case a.Outcome == Doubtful:
+			return t.lost(a) + "; it will be sent again"
+		case a.Outcome == RefusedTemp && !p.NotBefore.IsZero():
+			return fmt.Sprintf("%s; next attempt not before %s", t.refused(a), p.NotBefore.UTC().Format(time.RFC3339))
+		case a.refusal() != "": // for good too, where the answer came after the doubt had queued it
+			return t.refused(a) + "; it will be sent again"
 		}
 	}
-	return fmt.Sprintf("it waits in our queue since record %d", p.QueuedSeq)
+	return fmt.Sprintf("back in the queue of %s since record %d", t.m.SMSC, p.QueuedSeq)
 }
 
-func (p *Part) doubtReason(smsc string) string {
-	a, other := p.Doubt()
-	why := fmt.Sprintf("attempt %d was sent in record %d and its answer lost (%s) in record %d", a.Number, a.Seq, a.DoubtCause, a.DoubtSeq)
+// inDoubt names the attempt that is in doubt, which need not be the newest, and what became of that.
+func (t *teller) inDoubt() string {
+	a, other := t.p.Doubt()
+	why := t.lost(a)
 	if other == nil {
 		return why
 	}
 	switch other.Outcome {
 	case AcceptedBy:
-		why += fmt.Sprintf("; %s accepted attempt %d in record %d", smsc, other.Number, other.AnswerSeq)
+		why += fmt.Sprintf("; attempt %d was accepted in record %d", other.Number, other.AnswerSeq)
 	case RefusedTemp, RefusedPerm:
-		why += fmt.Sprintf("; %s refused attempt %d with command_status 0x%08X in record %d", smsc, other.Number, other.CommandStatus, other.AnswerSeq)
+		why += fmt.Sprintf("; attempt %d was refused with %s in record %d", other.Number, t.statusName(other.CommandStatus), other.AnswerSeq)
 	case Doubtful:
-		why += fmt.Sprintf("; that to attempt %d was lost (%s) in record %d", other.Number, other.DoubtCause, other.DoubtSeq)
+		why += fmt.Sprintf("; so was that to attempt %d (%s), record %d", other.Number, other.DoubtCause, other.DoubtSeq)
 	case NotSent:
 		why += fmt.Sprintf("; attempt %d did not leave", other.Number)
 	case Arrived:
-		why += fmt.Sprintf("; a receipt in record %d shows that %s has attempt %d", other.DoubtEndSeq, smsc, other.Number)
+		why += fmt.Sprintf("; the receipt %s shows that %s has attempt %d", other.shown(), t.m.SMSC, other.Number)
 	}
 	return why
 }
 
-func (p *Part) submittedReason(smsc string) string {
-	what := fmt.Sprintf("a receipt for it came in record %d", p.BasisSeq)
-	if a := p.first(AcceptedBy); a != nil {
-		what = fmt.Sprintf("%s accepted it in record %d", smsc, a.AnswerSeq)
-	}
+func (t *teller) submitted() string {
+	p := t.p
+	why := t.has()
 	switch {
 	case p.CutoffSeq != 0:
-		return what + fmt.Sprintf("; no failure was reported by the end of its window, record %d", p.CutoffSeq)
+		return why + fmt.Sprintf("; its window ended in record %d and a receipt was asked for %s only", p.CutoffSeq, t.m.onlyOutcome())
 	case !p.asks():
-		return what + "; no receipt was asked for"
+		return why + "; no receipt was asked for"
 	}
-	return what + "; no outcome was reported yet"
+	return why + "; no outcome was reported yet"
 }
 
-func (p *Part) failedReason(smsc string) string {
+// has says how it is known that the SMSC has the part. One that was only reported on may have been cut off
+// without either.
+func (t *teller) has() string {
+	p := t.p
+	accepted := p.first(AcceptedBy)
+	for i := range p.Attempts {
+		if a := &p.Attempts[i]; a.DoubtEnded == DoubtClientRef && (accepted == nil || p.Basis == BasisReceipt) {
+			return fmt.Sprintf("evidence %s shows that %s has it", a.shown(), t.m.SMSC)
+		}
+	}
+	if accepted == nil {
+		return t.reported()
+	}
+	return fmt.Sprintf("%s accepted it in record %d", t.m.SMSC, accepted.AnswerSeq)
+}
+
+func (t *teller) failed() string {
+	p := t.p
 	if p.Basis == BasisExpiry {
 		return fmt.Sprintf("its validity ended in our queue, record %d", p.BasisSeq)
 	}
 	for i := range p.Attempts {
 		if a := &p.Attempts[i]; a.AnswerSeq == p.BasisSeq {
-			return fmt.Sprintf("%s refused it with command_status 0x%08X in record %d", smsc, a.CommandStatus, a.AnswerSeq)
+			return t.refused(a)
 		}
 	}
-	return fmt.Sprintf("another part of the message failed in record %d", p.BasisSeq)
+	return fmt.Sprintf("another part failed, record %d", p.BasisSeq)
 }
 
-func (r *Reported) reason() string {
-	if r.By == ByRequest {
-		return fmt.Sprintf("%s answered our query_sm with %s in record %d", r.SMSC, r.State, r.Seq)
+func (t *teller) reported() string {
+	r := &t.p.Reported
+	switch {
+	case r.By == ByRequest:
+		return fmt.Sprintf("%s answered query_sm with %s in record %d", r.SMSC, r.State, r.Seq)
+	case r.By == ByCallback, t.p.Basis == BasisCallback && t.p.BasisSeq == r.Seq:
+		return fmt.Sprintf("the callback in record %d reported %s, matched by %s", r.Seq, r.word(), r.By)
 	}
 	return fmt.Sprintf("%s reported %s in record %d, matched by %s", r.SMSC, r.word(), r.Seq, r.By)
+}
+
+func (t *teller) refused(a *Attempt) string {
+	return fmt.Sprintf("%s refused attempt %d with %s in record %d", t.m.SMSC, a.Number, t.statusName(a.CommandStatus), a.AnswerSeq)
+}
+
+func (t *teller) lost(a *Attempt) string {
+	return fmt.Sprintf("attempt %d left on %s, and its answer was lost (%s), record %d", a.Number, a.Session, a.DoubtCause, a.DoubtSeq)
+}
+
+// shown says where the evidence is that the attempt arrived. What came while its answer was still awaited
+// ends the doubt in the record that would have begun it.
+func (a *Attempt) shown() string {
+	if a.DoubtEndSeq == a.DoubtSeq {
+		return fmt.Sprintf("before record %d", a.DoubtEndSeq)
+	}
+	return fmt.Sprintf("in record %d", a.DoubtEndSeq)
+}
+
+// onlyOutcome is the one outcome that a receipt was asked for: failure, or (SMPP v5.0 §4.7.21) success.
+func (m *Message) onlyOutcome() string {
+	const success = 0x03
+	if m.RegisteredDelivery&receiptMask == success {
+		return "success"
+	}
+	return "failure"
 }
 
 // word is the SMSC's own word for the state, if that is what State was read from.

@@ -1,12 +1,24 @@
 package statemachine_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"esmed/statemachine"
 )
+
+// statusName names the command_status values of scripts.
+func statusName(status uint32) string {
+	switch status {
+	case 0x0B:
+		return "ESME_RINVDSTADR"
+	case 0x58:
+		return "ESME_RTHROTTLED"
+	}
+	return fmt.Sprintf("0x%08X", status)
+}
 
 func TestMessage_Reason(t *testing.T) {
 	const sent = "accepted M1\nsent M1\n"
@@ -16,40 +28,61 @@ func TestMessage_Reason(t *testing.T) {
 		basis              statemachine.Basis
 		evidence           []uint64
 	}{
-		{"queued", "accepted M1", "it waits in our queue since record 2", "none", nil},
+		{"queued", "accepted M1", "waits in the queue of alpha since record 2", "none", nil},
 		{"throttled", sent + "submit_resp M1 status=0x58 temporary",
-			"alpha refused attempt 1 for now with command_status 0x00000058 in record 4; it waits to be sent again", "none", nil},
+			"alpha refused attempt 1 with ESME_RTHROTTLED in record 4; it will be sent again", "none", nil},
+		{"throttled, with a delay", sent + "submit_resp M1 status=0x58 temporary retry=5s",
+			"alpha refused attempt 1 with ESME_RTHROTTLED in record 4; next attempt not before 2026-11-30T09:00:09Z", "none", nil},
 		{"to be resent", "accepted M1 in_doubt=resend\nsent M1\nin_doubt M1",
-			"the answer to attempt 1 was lost (timeout) in record 4; it waits to be sent again", "none", nil},
-		{"submitting", sent, "attempt 1 was sent in record 3 and is not answered yet", "none", nil},
-		{"in doubt", sent + "in_doubt M1 cause=cut", "attempt 1 was sent in record 3 and its answer lost (cut) in record 4", "none", nil},
+			"attempt 1 left on alpha/1, and its answer was lost (timeout), record 4; it will be sent again", "none", nil},
+		{"to be resent, and refused for good after all", "accepted M1 in_doubt=resend\nsent M1\nin_doubt M1\nsubmit_resp M1 status=0x0B",
+			"alpha refused attempt 1 with ESME_RINVDSTADR in record 5; it will be sent again", "none", nil},
+		{"did not leave", sent + "in_doubt M1 not_written", "back in the queue of alpha since record 4", "none", nil},
+		{"queued by the late answer to the first of two attempts", sent + "in_doubt M1\nsent M1/1/2\nin_doubt M1/1/2\nsubmit_resp M1/1/1 status=0x58 temporary",
+			"alpha refused attempt 1 with ESME_RTHROTTLED in record 7; it will be sent again", "none", nil},
+		{"submitting", sent, "attempt 1 left on alpha/1 in record 3, no answer yet", "none", nil},
+		{"in doubt", sent + "in_doubt M1 cause=cut", "attempt 1 left on alpha/1, and its answer was lost (cut), record 4", "none", nil},
 		{"in doubt beside an accepted attempt", sent + "in_doubt M1\nsent M1/1/2\nsubmit_resp M1/1/2 id=8",
-			"attempt 1 was sent in record 3 and its answer lost (timeout) in record 4; alpha accepted attempt 2 in record 6", "none", nil},
+			"attempt 1 left on alpha/1, and its answer was lost (timeout), record 4; attempt 2 was accepted in record 6", "none", nil},
 		{"in doubt beside a refused attempt", sent + "in_doubt M1\nsent M1/1/2\nsubmit_resp M1/1/2 status=0x0B",
-			"attempt 1 was sent in record 3 and its answer lost (timeout) in record 4; alpha refused attempt 2 with command_status 0x0000000B in record 6", "none", nil},
+			"attempt 1 left on alpha/1, and its answer was lost (timeout), record 4; attempt 2 was refused with ESME_RINVDSTADR in record 6", "none", nil},
 		{"two attempts in doubt", sent + "in_doubt M1\nsent M1/1/2\nin_doubt M1/1/2 cause=cut",
-			"attempt 1 was sent in record 3 and its answer lost (timeout) in record 4; that to attempt 2 was lost (cut) in record 6", "none", nil},
+			"attempt 1 left on alpha/1, and its answer was lost (timeout), record 4; so was that to attempt 2 (cut), record 6", "none", nil},
+		{"in doubt beside an attempt that did not leave", sent + "in_doubt M1\nsent M1/1/2\nin_doubt M1/1/2 not_written\nexpired M1",
+			"attempt 1 left on alpha/1, and its answer was lost (timeout), record 4; attempt 2 did not leave", "none", nil},
 		{"of two in doubt, the first was refused after all", sent + "in_doubt M1\nsent M1/1/2\nin_doubt M1/1/2 cause=cut\nsubmit_resp M1/1/1 status=0x0B",
-			"attempt 2 was sent in record 5 and its answer lost (cut) in record 6", "none", nil},
+			"attempt 2 left on alpha/1, and its answer was lost (cut), record 6", "none", nil},
 		{"submitted", accepted, "alpha accepted it in record 4; no outcome was reported yet", "submit_sm_resp", []uint64{4}},
 		{"no receipt asked for", "accepted M1 asks=none\nsent M1\nsubmit_resp M1 id=7",
 			"alpha accepted it in record 4; no receipt was asked for", "submit_sm_resp", []uint64{4}},
-		{"refused", sent + "submit_resp M1 status=0x0B", "alpha refused it with command_status 0x0000000B in record 4", "submit_sm_resp", []uint64{4}},
+		{"refused", sent + "submit_resp M1 status=0x0B", "alpha refused attempt 1 with ESME_RINVDSTADR in record 4", "submit_sm_resp", []uint64{4}},
 		{"expired here", "accepted M1\nexpired M1", "its validity ended in our queue, record 3", "expiry", []uint64{3}},
 		{"a sibling was refused", "accepted M1 parts=2\nsent M1/2\nsubmit_resp M1/2 status=0x0B",
-			"part 2: alpha refused it with command_status 0x0000000B in record 4", "submit_sm_resp", []uint64{4}},
+			"part 2: alpha refused attempt 1 with ESME_RINVDSTADR in record 4", "submit_sm_resp", []uint64{4}},
 		{"reported in the text", accepted + `reception text="id:7 stat:DELIVRD"`,
 			"alpha reported DELIVRD in record 5, matched by text_id", "receipt", []uint64{5}},
 		{"reported by TLV alone", accepted + "reception tlv=7 state=8",
 			"alpha reported REJECTED in record 5, matched by receipted_message_id", "receipt", []uint64{5}},
 		{"reported on its way, TLV and text differ", accepted + `reception tlv=7 state=1 text="stat:ACCEPTD"`,
 			"alpha reported ENROUTE in record 5, matched by receipted_message_id", "receipt", []uint64{5}},
-		{"answered to our query", accepted + "query_resp M1 state=2", "alpha answered our query_sm with DELIVERED in record 5", "query_sm", []uint64{5}},
-		{"unreported", accepted + "2026-12-04 09:00:00 cutoff M1/1", "nothing final was reported by the end of its window, record 5", "cutoff", []uint64{5}},
+		{"answered to our query", accepted + "query_resp M1 state=2", "alpha answered query_sm with DELIVERED in record 5", "query_sm", []uint64{5}},
+		{"unreported", accepted + "2026-12-04 09:00:00 cutoff M1/1", "nothing final was heard before its window ended, record 5", "cutoff", []uint64{5}},
 		{"no failure reported", "accepted M1 asks=failure\nsent M1\nsubmit_resp M1 id=7\n2026-12-04 09:00:00 cutoff M1/1",
-			"alpha accepted it in record 4; no failure was reported by the end of its window, record 5", "submit_sm_resp", []uint64{4}},
+			"alpha accepted it in record 4; its window ended in record 5 and a receipt was asked for failure only", "submit_sm_resp", []uint64{4}},
 		{"echoed, without a state", "rules alpha client_ref\n" + sent + "in_doubt M1\nreception ref=M1 text=\"id:7 stat:ODD\"",
-			"a receipt for it came in record 6; no outcome was reported yet", "receipt", []uint64{6}},
+			"evidence in record 6 shows that alpha has it; no outcome was reported yet", "receipt", []uint64{6}},
+		{"echoed before its answer was lost", "rules alpha client_ref\n" + sent + "reception ref=M1 text=\"id:7 stat:ODD\"\nin_doubt M1",
+			"evidence before record 6 shows that alpha has it; no outcome was reported yet", "none", nil},
+		{"echoed, and the next attempt refused", "rules alpha client_ref\n" + sent + "in_doubt M1\nreception ref=M1 text=\"id:7 stat:ODD\"\nsent M1/1/2\nsubmit_resp M1/1/2 status=0x0B",
+			"evidence in record 6 shows that alpha has it; no outcome was reported yet", "submit_sm_resp", []uint64{8}},
+		{"reported on its way, then no failure", "accepted M1 asks=failure\nsent M1\nsubmit_resp M1 id=7\nreception text=\"id:7 stat:ENROUTE\"\n2026-12-04 09:00:00 cutoff M1/1",
+			"alpha accepted it in record 4; its window ended in record 6 and a receipt was asked for failure only", "cutoff", []uint64{6}},
+		{"on its way by our query alone, then no failure", "accepted M1 asks=failure\nsent M1\nin_doubt M1\nquery_resp M1 state=1\n2026-12-04 09:00:00 cutoff M1/1",
+			"alpha answered query_sm with ENROUTE in record 5; its window ended in record 6 and a receipt was asked for failure only", "cutoff", []uint64{6}},
+		{"a word that a rule maps", "rules alpha states=DONE:DELIVERED\n" + accepted + `reception text="id:7 stat:DONE"`,
+			"alpha reported DONE in record 6, matched by text_id", "receipt", []uint64{6}},
+		{"a mapped word beside message_state", "rules alpha states=DONE:DELIVERED\n" + accepted + `reception tlv=7 state=2 text="stat:DONE"`,
+			"alpha reported DELIVERED in record 6, matched by receipted_message_id", "receipt", []uint64{6}},
 		{"all parts reported", "accepted M1 parts=2\nsent M1/1\nsent M1/2\nsubmit_resp M1/1 id=7\nsubmit_resp M1/2 id=8\n" +
 			`reception text="id:8 stat:DELIVRD"` + "\n" + `reception text="id:7 stat:DELIVRD"`,
 			"part 1: alpha reported DELIVRD in record 8, matched by text_id", "receipt", []uint64{7, 8}},
@@ -57,11 +90,49 @@ func TestMessage_Reason(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m := play(t, "rules alpha\n"+tt.script).message("M1")
-			require.Equal(t, tt.want, m.Reason())
+			require.Equal(t, tt.want, m.Reason(statusName))
 			require.Equal(t, tt.basis, m.Basis())
 			require.Equal(t, append([]uint64{}, tt.evidence...), m.EvidenceSeqs())
 		})
 	}
+}
+
+// TestMessage_Reason_ofWhatNoScriptBrings has parts that no record of a script leads to.
+func TestMessage_Reason_ofWhatNoScriptBrings(t *testing.T) {
+	reported := statemachine.Reported{State: statemachine.Delivered, SMSC: "alpha", Seq: 5, RawStat: "DELIVRD", By: statemachine.ByCallback}
+	assigned := reported
+	assigned.By = statemachine.ByOperator
+	doubt := statemachine.Attempt{Number: 1, Seq: 3, Session: "alpha/1", Outcome: statemachine.Doubtful, DoubtSeq: 4, DoubtCause: "cut"}
+	arrived := statemachine.Attempt{Number: 2, Seq: 5, Session: "alpha/1", Outcome: statemachine.Arrived, DoubtSeq: 6, DoubtEnded: statemachine.DoubtClientRef, DoubtEndSeq: 7}
+	tests := []struct {
+		name string
+		part statemachine.Part
+		want string
+	}{
+		{"a callback reported it", statemachine.Part{State: statemachine.Delivered, Reported: reported, Basis: statemachine.BasisCallback, BasisSeq: 5},
+			"the callback in record 5 reported DELIVRD, matched by callback_id"},
+		{"an operator gave the receipt its message", statemachine.Part{State: statemachine.Delivered, Reported: assigned, Basis: statemachine.BasisReceipt, BasisSeq: 5},
+			"alpha reported DELIVRD in record 5, matched by operator"},
+		{"an operator decided", statemachine.Part{State: statemachine.Delivered, Basis: statemachine.BasisOperator, BasisSeq: 9},
+			"an operator decided so in record 9"},
+		{"in doubt beside an attempt that a receipt showed",
+			statemachine.Part{State: statemachine.InDoubt, Attempts: []statemachine.Attempt{doubt, arrived}, Basis: statemachine.BasisNone, BasisSeq: 4},
+			"attempt 1 left on alpha/1, and its answer was lost (cut), record 4; the receipt in record 7 shows that alpha has attempt 2"},
+		{"another part failed", statemachine.Part{State: statemachine.Failed, Basis: statemachine.BasisSubmitResp, BasisSeq: 9}, "another part failed, record 9"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m := statemachine.Message{SMSC: "alpha", State: tt.part.State, Parts: []statemachine.Part{tt.part}}
+			require.Equal(t, tt.want, m.Reason(statusName))
+		})
+	}
+	require.Empty(t, (&statemachine.Message{}).Reason(statusName))
+
+	accepted := statemachine.Attempt{Number: 1, Outcome: statemachine.AcceptedBy, AnswerSeq: 4}
+	success := statemachine.Message{SMSC: "alpha", RegisteredDelivery: 3, Parts: []statemachine.Part{
+		{State: statemachine.Submitted, Partial: true, Attempts: []statemachine.Attempt{accepted}, CutoffSeq: 9, Basis: statemachine.BasisSubmitResp, BasisSeq: 4},
+	}}
+	require.Equal(t, "alpha accepted it in record 4; its window ended in record 9 and a receipt was asked for success only", success.Reason(statusName))
 }
 
 func TestMessage_decidingPart(t *testing.T) {

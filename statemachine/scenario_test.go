@@ -102,7 +102,7 @@ func (l *lab) messages() []byte {
 				fmt.Fprintf(&b, " %s", flag.name)
 			}
 		}
-		fmt.Fprintf(&b, ": %s\n", m.Reason())
+		fmt.Fprintf(&b, ": %s\n", m.Reason(statusName))
 		c := m.Counts
 		fmt.Fprintf(&b, "  receipts %d: duplicate %d repeat %d late %d stale %d unordered %d noted %d conflict %d\n",
 			c.Receipts, c.Duplicate, c.Repeat, c.Late, c.Stale, c.Unordered, c.Noted, c.Conflict)

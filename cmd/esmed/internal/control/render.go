@@ -50,7 +50,7 @@ func (w *Message) decidedBy(r renderer, m *statemachine.Message, p *statemachine
 	if p.BasisSeq != 0 {
 		w.Evidence = append(w.Evidence, p.BasisSeq)
 	}
-	w.Reason = r.reason(m, p)
+	w.Reason = m.Reason(r.statusName)
 	if a := p.Accepted(); a != nil {
 		w.Acceptance = &Acceptance{
 			CommandStatus: r.statusName(a.CommandStatus), MessageID: a.MessageID,
