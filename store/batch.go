@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -72,8 +73,8 @@ func readRulesRecord(seq uint64, record func(uint64) (statemachine.Record, error
 		return rulesInForce{}, err
 	}
 	rules, ok := rec.Fact.(*statemachine.Rules)
-	if !ok {
-		return rulesInForce{}, errMalformed
+	if !ok { // either may be the damaged one
+		return rulesInForce{}, &DamagedError{File: logDir, Seq: seq, Err: errors.New("is no rules record, as state.db has it")}
 	}
 	return rulesInForce{seq, rules}, nil
 }
