@@ -161,7 +161,7 @@ func (p *Part) settle(basis Basis, seq uint64) {
 		p.State, p.Basis, p.BasisSeq = InDoubt, BasisNone, p.first(Doubtful).DoubtSeq
 		return
 	}
-	if state == p.State {
+	if state == p.State && p.Reported.Seq != seq { // a newer report of the same state is what it rests on now
 		return
 	}
 	p.State, p.Basis, p.BasisSeq = state, basis, seq

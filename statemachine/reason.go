@@ -38,7 +38,7 @@ func (m *Message) EvidenceSeqs() []uint64 {
 	seqs := []uint64{}
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if p.State == m.State && p.Basis != BasisNone && !slices.Contains(seqs, p.BasisSeq) {
+		if p.State == m.State && p.BasisSeq != 0 && !slices.Contains(seqs, p.BasisSeq) {
 			seqs = append(seqs, p.BasisSeq)
 		}
 	}

@@ -21,8 +21,9 @@ func (r renderer) message(m *statemachine.Message) Message {
 		State:              m.State.String(),
 		Final:              m.Final(),
 		Closed:             m.Closed(),
-		Basis:              string(statemachine.BasisNone),
-		Evidence:           []uint64{},
+		Basis:              string(m.Basis()),
+		Reason:             m.Reason(r.statusName),
+		Evidence:           m.EvidenceSeqs(),
 		RegisteredDelivery: int(m.RegisteredDelivery),
 		MaybeDoubled:       m.MaybeDoubled(),
 		AcceptedAt:         m.AcceptedAt.UTC(),
@@ -36,30 +37,16 @@ func (r renderer) message(m *statemachine.Message) Message {
 	for i := range m.Parts {
 		w.Parts[i] = r.part(&m.Parts[i])
 	}
-	if p := m.Deciding(); p != nil {
-		w.decidedBy(r, m, p)
-	}
-	return w
-}
-
-// decidedBy fills in what a message has from its deciding part.
-func (w *Message) decidedBy(r renderer, m *statemachine.Message, p *statemachine.Part) {
-	if p.Basis != "" {
-		w.Basis = string(p.Basis)
-	}
-	if p.BasisSeq != 0 {
-		w.Evidence = append(w.Evidence, p.BasisSeq)
-	}
-	w.Reason = m.Reason(r.statusName)
-	if a := p.Accepted(); a != nil {
+	if a := m.Acceptance(); a != nil {
 		w.Acceptance = &Acceptance{
 			CommandStatus: r.statusName(a.CommandStatus), MessageID: a.MessageID,
 			At: a.AnsweredAt.UTC(), Record: a.AnswerSeq,
 		}
 	}
-	if p.Reported.State != statemachine.NoState {
-		w.Receipt = messageReceipt(&p.Reported)
+	if reported := m.Report(); reported != nil {
+		w.Receipt = messageReceipt(reported)
 	}
+	return w
 }
 
 func messageReceipt(r *statemachine.Reported) *MessageReceipt {
