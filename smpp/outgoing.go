@@ -1,6 +1,9 @@
 package smpp
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // accepting says whether new requests of ours may begin.
 func (l *link) accepting() bool {
@@ -31,9 +34,9 @@ func (l *link) submit(now time.Time, batch []Submit) {
 	}
 }
 
-// release takes back slots that were not used.
+// release takes back slots that were not used, the newest first, so that their numbers are used next.
 func (l *link) release(slots []Slot) {
-	for _, s := range slots {
+	for _, s := range slices.Backward(slots) {
 		l.window.release(s.SequenceNumber)
 	}
 }

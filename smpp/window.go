@@ -70,12 +70,16 @@ func (w *window) take(command CommandID) *pending {
 	return p
 }
 
-// release gives back a slot that was not used. One already used, or given back, stays as it is.
+// release gives back a slot that was not used. One already used, or given back, stays as it is. The
+// number given out last is given out again: the SMSC never saw it.
 func (w *window) release(seq uint32) {
 	if p, ok := w.taken[seq]; ok && p.phase == reserved {
 		w.inUse--
 		w.reserved--
 		delete(w.taken, seq)
+		if seq == w.last {
+			w.last--
+		}
 	}
 }
 

@@ -28,6 +28,20 @@ func TestWindow_anAnswerToASlotThatWasNotUsedIsNone(t *testing.T) {
 	require.Equal(t, 1, w.free())
 }
 
+func TestLink_numbersThatWereNotUsedAreUsedNext(t *testing.T) {
+	l := &link{window: newWindow(10)}
+	l.window.last = 41
+	var slots []Slot
+	for range 5 {
+		slots = append(slots, Slot{SequenceNumber: l.window.reserve().seq})
+	}
+	l.window.send(l.window.slot(42), 0, time.Time{}, time.Time{}, func(Answer) {})
+	l.release(slots) // the first is in use and stays
+	require.Equal(t, 9, l.window.free())
+	require.Equal(t, 1, l.window.outstanding())
+	require.EqualValues(t, 43, l.window.reserve().seq)
+}
+
 func TestWindow_remembersManyButNotAllExpired(t *testing.T) {
 	w := newWindow(1)
 	var now time.Time

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"esmed/cmd/esmed/internal/config"
+	"esmed/cmd/esmed/internal/control"
 
 	"github.com/spf13/cobra"
 )
@@ -49,7 +50,7 @@ Files and directories that others may read, and should not, are warnings.`,
 				return usage(cmd, "--config is needed")
 			}
 			o := f.to(cmd)
-			c, err := config.Load(path, os.Environ(), nil)
+			c, err := loadAndCheck(path)
 			var warnings []*config.Problem
 			if err == nil {
 				warnings = c.Warnings(path)
@@ -74,6 +75,18 @@ Files and directories that others may read, and should not, are warnings.`,
 	cmd.Flags().StringVar(&path, "config", "", "the configuration file")
 	outputFlag(cmd, &f)
 	return cmd
+}
+
+// loadAndCheck loads a configuration and reads what the daemon would read with it.
+func loadAndCheck(path string) (*config.Config, error) {
+	c, err := config.Load(path, os.Environ(), nil)
+	if err != nil || c.API.TokensFile == "" {
+		return c, err
+	}
+	if _, err := control.ReadTokens(c.API.TokensFile); err != nil {
+		return nil, &config.Problem{Path: "api.tokens_file", Text: err.Error()}
+	}
+	return c, nil
 }
 
 func printChecked(o output, path string, warnings []*config.Problem, err error) error {

@@ -49,7 +49,7 @@ coverage is final/asked: did we record an outcome. delivered share is delivered/
 	readFlags(cmd, &r)
 	outputFlag(cmd, &f)
 	cmd.Flags().Var(&window, "window", "how far back, as 48h or 7d; 48h when left out")
-	cmd.Flags().Var(&settle, "settle", "leave out messages younger than this, as 6h")
+	cmd.Flags().Var(&settle, "settle", "leave out the hours whose messages have not all had this time, as 6h")
 	cmd.Flags().StringVar(&by, "by", "hour", "a row per hour and SMSC (hour), or per SMSC (smsc)")
 	return cmd
 }

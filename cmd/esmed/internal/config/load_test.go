@@ -100,7 +100,7 @@ func mustJSON(t *testing.T, c config.Config) string {
 
 func TestLoad_layersInOrder(t *testing.T) {
 	path := write(t, "esmed.yaml", "data_dir: /file\nlog: {level: warn, format: console}\n"+minimal, 0o600)
-	environ := []string{"ESMED_DATA_DIR=/env", "ESMED_LOG__LEVEL=error", "ESMED_SOCKET=/ignored", "OTHER=1", "ESMED_SHUTDOWN_TIMEOUT=5s", "ESMED_ALERTS__COVERAGE_SETTLE=2h", "ESMED_ALERTS__COVERAGE_MIN=0x64"}
+	environ := []string{"ESMED_DATA_DIR=/env", "ESMED_LOG__LEVEL=error", "ESMED_SOCKET=/ignored", "OTHER=1", "ESMED_SHUTDOWN_TIMEOUT=5s", "ESMED_ALERTS__INBOX_OLDER_THAN=2h", "ESMED_ALERTS__COVERAGE_MIN=0x64"}
 	c, err := config.Load(path, environ, map[string]string{"data_dir": "/flag"})
 	require.NoError(t, err)
 	require.Equal(t, "/flag", c.DataDir)
@@ -109,7 +109,7 @@ func TestLoad_layersInOrder(t *testing.T) {
 	require.Equal(t, "/run/esmed/esmed.sock", c.API.Socket)
 	require.Equal(t, 5*time.Second, c.ShutdownTimeout)
 	require.Equal(t, 100, c.Alerts.CoverageMin)
-	require.Equal(t, 2*time.Hour, c.Alerts.CoverageSettle)
+	require.Equal(t, 2*time.Hour, c.Alerts.InboxOlderThan)
 }
 
 func TestLoad_listElementsKeepTheirDefaults(t *testing.T) {
@@ -229,6 +229,9 @@ func TestLoad_refuses(t *testing.T) {
 		{"TLS settings without TLS", minimal + "    tls: {server_name: x}\n", "smscs[0].tls.enabled: is false, so that what else stands under tls would have no effect"},
 		{"a country in small letters", minimal + "    dest: {country: it}\n", `smscs[0].dest.country: must be an ISO code of two capital letters, as IT (got "it")`},
 		{"two sessions", minimal + "    sessions: 2\n", "smscs[0].sessions: not in this version: leave it at its default"},
+		{"long messages in another way than they will be sent in by default", minimal + "    long_messages: sar\n", "smscs[0].long_messages: not in this version: leave it at its default"},
+		{"receipts for the last part only", minimal + "    long_receipts: last\n", "smscs[0].long_receipts: not in this version: leave it at its default"},
+		{"a window of coverage", "alerts: {coverage_window: 1h}\n" + minimal, "alerts.coverage_window: not in this version: leave it at its default"},
 		{"a threshold that nothing is compared with yet", "alerts: {coverage_below: 0.5}\n" + minimal, "alerts.coverage_below: not in this version: leave it at its default"},
 		{"a webhook", "webhooks: [{name: crm}]\n" + minimal, "webhooks: not in this version: leave it at its default"},
 		{"a word that differs from another in case only", minimal + "    rules: {states: {a: DELIVERED, A: EXPIRED}}\n", `smscs[0].rules.states: "A" is there twice: words are read in any case`},

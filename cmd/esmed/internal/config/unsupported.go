@@ -10,6 +10,8 @@ func (c *Config) refuseUnsupported(ps *problems) {
 	ps.notYet(len(c.Callbacks) > 0, "callbacks")
 	ps.notYet(len(c.API.CallbackPrefixes) > 0, "api.callback_prefixes")
 	ps.notYet(c.Alerts.CoverageBelow != d.Alerts.CoverageBelow, "alerts.coverage_below")
+	ps.notYet(c.Alerts.CoverageWindow != d.Alerts.CoverageWindow, "alerts.coverage_window")
+	ps.notYet(c.Alerts.CoverageSettle != d.Alerts.CoverageSettle, "alerts.coverage_settle")
 	ps.notYet(c.Alerts.CoverageMin != d.Alerts.CoverageMin, "alerts.coverage_min")
 	ps.notYet(c.Alerts.OverdueAbove != d.Alerts.OverdueAbove, "alerts.overdue_above")
 	ps.notYet(c.Store.Retention != d.Store.Retention, "store.retention")
@@ -17,6 +19,8 @@ func (c *Config) refuseUnsupported(ps *problems) {
 		s, path := &c.SMSCs[i], fmt.Sprintf("smscs[%d]", i)
 		ps.notYet(s.Bind == "transmitter+receiver", path+".bind")
 		ps.notYet(s.Sessions > 1, path+".sessions")
+		ps.notYet(s.LongMessages != "udh", path+".long_messages")
+		ps.notYet(s.LongReceipts != "each", path+".long_receipts")
 		ps.notYet(s.QueryOverdue, path+".query_overdue")
 	}
 }

@@ -18,7 +18,7 @@ func (a *API) routeStatistics(api huma.API) {
 
 type getReportIn struct {
 	Window string `query:"window" doc:"How far back; 48h when left out"`
-	Settle string `query:"settle" doc:"Messages younger than this are left out, by whole hours; 0s when left out"`
+	Settle string `query:"settle" doc:"Hours whose messages have not all had this time are left out; 0s when left out"`
 	By     string `query:"by" enum:"hour,smsc" default:"hour"`
 }
 

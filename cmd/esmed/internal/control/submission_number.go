@@ -30,12 +30,12 @@ const (
 
 var addressNames = []string{"addr", "ton", "npi"}
 
-// readDestination reads to and dest. An object is sent as given. Its addr is to when it has none, and else
-// must name the same number: a message says that it went where it was sent.
+// readDestination reads to and dest. An object is sent as given. Its addr is to without + when it has
+// none, and else must name the same number: a message says that it went where it was sent.
 func (s *submission) readDestination() {
 	s.m.To = s.text(fieldTo)
 	if s.has(fieldDest) {
-		s.m.Dest = s.address(fieldDest, s.m.To)
+		s.m.Dest = s.address(fieldDest, strings.TrimPrefix(s.m.To, "+"))
 		switch {
 		case s.m.To == "":
 			s.m.To = s.m.Dest.Addr

@@ -55,6 +55,7 @@ func TestReader_destination(t *testing.T) {
 		{"blanks and hyphens are for people", `"to":"+39 333-123.4567"`, receipt.Address{Addr: "393331234567", TON: 1, NPI: 1}, "+39 333-123.4567", "+393331234567"},
 		{"national digits are read in the SMSC's country", `"to":"3331234567"`, receipt.Address{Addr: "393331234567", TON: 1, NPI: 1}, "3331234567", "+393331234567"},
 		{"an object is sent as given", `"to":"3331234567","dest":{"ton":2,"npi":8}`, receipt.Address{Addr: "3331234567", TON: 2, NPI: 8}, "3331234567", ""},
+		{"an object without addr has no + in it", `"to":"+393331234567","dest":{"ton":1,"npi":1}`, receipt.Address{Addr: "393331234567", TON: 1, NPI: 1}, "+393331234567", "+393331234567"},
 		{"an object's own addr", `"to":"12345","dest":{"addr":"12345","ton":3,"npi":0}`, receipt.Address{Addr: "12345", TON: 3}, "12345", ""},
 		{"an object's addr with its to", `"to":"+39 333 1234567","dest":{"addr":"00393331234567","ton":2,"npi":1}`, receipt.Address{Addr: "00393331234567", TON: 2, NPI: 1}, "+39 333 1234567", ""},
 		{"an object's addr with its to in national form", `"to":"333 1234567","dest":{"addr":"393331234567","ton":1,"npi":1}`, receipt.Address{Addr: "393331234567", TON: 1, NPI: 1}, "333 1234567", "+393331234567"},
