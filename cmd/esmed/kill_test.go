@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,12 +35,14 @@ const (
 	killMessages = 1200
 	killWindow   = 20
 	kills        = 3
-	killEvery    = killMessages / (kills + 1) // submits
+	killLoad     = killMessages / (kills + 1) // messages that are submitted about each
 )
 
 func killed(t *testing.T, bin, inDoubt string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
+	var killAt atomic.Uint64
+	reached := make(chan struct{}, 1)
 	smsc, err := smpptest.Start(smpptest.Config{
 		Answers: smpptest.Answers{Delay: time.Millisecond, Jitter: 5 * time.Millisecond},
 		Receipts: smpptest.Receipts{
@@ -48,7 +51,9 @@ func killed(t *testing.T, bin, inDoubt string) {
 		Traffic: smpptest.Traffic{MO: 0.05, Garbage: 0.02, Sequence: smpptest.Collide},
 		// The submit that a kill waits for is never answered, so that each leaves a doubt for certain.
 		OnSubmit: func(sub smpptest.Submit, a smpptest.Action) smpptest.Action {
-			a.Never = sub.N%killEvery == 0 && sub.N <= kills*killEvery
+			if a.Never = sub.N == killAt.Load(); a.Never {
+				reached <- struct{}{}
+			}
 			return a
 		},
 	})
@@ -58,19 +63,24 @@ func killed(t *testing.T, bin, inDoubt string) {
 	d.start()
 	defer d.stop()
 
-	var load errgroup.Group
-	load.Go(func() error { return d.submitAll(ctx) })
 	for k := range kills {
-		at := uint64(k+1) * killEvery
-		require.NoError(t, smsc.Await(ctx, func(st smpptest.Stats) bool { return st.Submits >= at }))
 		before := d.crashDoubts(ctx)
+		killAt.Store(smsc.Stats().Submits + killLoad/3)
+		var load errgroup.Group
+		load.Go(func() error { return d.submitAll(ctx, k*killLoad, (k+1)*killLoad) })
+		select {
+		case <-reached:
+		case <-ctx.Done():
+			require.NoError(t, ctx.Err())
+		}
 		d.kill()
 		d.start()
 		left := d.crashDoubts(ctx) - before
 		require.LessOrEqual(t, left, killWindow, "a kill leaves at most a window in doubt")
 		require.NotZero(t, left, "and one was not answered")
+		require.NoError(t, load.Wait())
 	}
-	require.NoError(t, load.Wait())
+	require.NoError(t, d.submitAll(ctx, kills*killLoad, killMessages))
 	d.settled(ctx)
 	require.NoError(t, smsc.Drained(ctx))
 
@@ -198,14 +208,14 @@ func (p *process) esmed(args ...string) []byte {
 	return out
 }
 
-// submitAll submits the messages from several goroutines. What was answered by nobody is submitted again
-// under the same ref once there is a daemon.
-func (p *process) submitAll(ctx context.Context) error {
+// submitAll submits messages, numbered from from up to, but not, to, from several goroutines. What was
+// answered by nobody is submitted again under the same ref once there is a daemon.
+func (p *process) submitAll(ctx context.Context, from, to int) error {
 	todo := make(chan int)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		defer close(todo)
-		for n := range killMessages {
+		for n := from; n < to; n++ {
 			select {
 			case todo <- n:
 			case <-ctx.Done():
