@@ -168,6 +168,9 @@ func FuzzDecodeRecord(f *testing.F) {
 		if err != nil {
 			return
 		}
+		if _, other := got.Fact.(*statemachine.Other); other {
+			return // of a later format: read, never written
+		}
 		got.unseal(nil)
 		again, err := e.appendRecord(nil, got.Record, nil, nil)
 		require.NoError(t, err)
