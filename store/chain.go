@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	stdhash "hash"
+	"time"
 )
 
 // hash is a SHA-256.
@@ -19,8 +20,9 @@ func hashRecord(seq uint64, encoded []byte) hash {
 
 // Head is the end of the hash chain. Kept elsewhere, it proves that nothing up to Seq was changed since.
 type Head struct {
-	Seq  uint64   // the last record that it covers; 0 = none
-	Hash [32]byte // of the last commit
+	Seq  uint64    // the last record that it covers; 0 = none
+	Hash [32]byte  // of the last commit
+	At   time.Time // of the last record; zero = none
 }
 
 // Head is the end of the hash chain as it is durable now.

@@ -1,16 +1,11 @@
 package daemon
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
-
-	"esmed/store"
 )
 
 const (
@@ -61,14 +56,9 @@ func newTimekeeper(log *zap.Logger, active prometheus.Gauge) *timekeeper {
 }
 
 // begin looks for the first time, at the clock and at the end of the log.
-func (k *timekeeper) begin(ctx context.Context, s *store.Store) error {
-	rec, err := s.Record(ctx, s.Head().Seq)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return fmt.Errorf("clock: %w", err)
-	}
-	k.saw(rec.At)
+func (k *timekeeper) begin(last time.Time) {
+	k.saw(last)
 	k.doubted()
-	return nil
 }
 
 // saw takes the time of a record.

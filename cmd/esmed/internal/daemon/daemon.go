@@ -170,9 +170,7 @@ func (d *daemon) start(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := d.clock.begin(ctx, d.store); err != nil {
-		return err
-	}
+	d.clock.begin(d.store.Head().At)
 	d.fleet = newFleet(services{store: d.store, metrics: d.metrics, access: d.access, clock: d.clock, log: d.log}, d.cfg.ShutdownTimeout)
 	d.metrics.registry.MustRegister(&gauges{store: d.store, fleet: d.fleet, alerts: d.cfg.Alerts, log: d.log, gaugeDescs: newGaugeDescs()})
 	return d.listen()

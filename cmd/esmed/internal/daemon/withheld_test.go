@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -43,14 +44,25 @@ func TestDispatch_aTextWhoseKeyIsGoneIsNotSent(t *testing.T) {
 	require.Equal(t, 1, strings.Count(s.log.String(), `"msg":"part cannot be sent"`))
 }
 
+// keyName is how keys are named: by when they were made.
+const keyName = "20060102T150405Z.key"
+
 func TestDispatch_waitsForAKeyThatCannotBeRead(t *testing.T) {
 	s, letIn := unbound(t)
 	id := s.submit(number(1))
-	s.restart()
+	s.halt()
 	key := s.keyFile()
 	data, err := os.ReadFile(key)
 	require.NoError(t, err)
+	// A start reads the newest keys and refuses one that is damaged, so there are newer ones.
+	made, err := time.Parse(keyName, filepath.Base(key))
+	require.NoError(t, err)
+	for n := range 64 {
+		newer := made.Add(time.Duration(n+1) * time.Second).Format(keyName)
+		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(key), newer), data, 0o600))
+	}
 	require.NoError(t, os.WriteFile(key, make([]byte, len(data)), 0o600))
+	s.start()
 	letIn()
 	s.awaitLog(`"msg":"nothing is sent for now"`)
 	require.Zero(t, s.smsc.Stats().Submits)
