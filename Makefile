@@ -1,6 +1,6 @@
 # esmed: build, test and demonstrate. Needs Go and make only.
 GO      ?= go
-FUZZTIME ?= 5s
+FUZZTIME ?= 10000x
 BENCHTIME ?= 1s
 
 .PHONY: build test lint tidy race fuzz bench demo check clean
@@ -22,7 +22,7 @@ tidy: ## go.mod and go.sum are as `go mod tidy` leaves them
 race: ## all tests under the race detector, in random order
 	GORACE=atexit_sleep_ms=0 $(GO) test -race -shuffle=on ./...
 
-fuzz: ## every fuzz target for FUZZTIME
+fuzz: ## every fuzz target for FUZZTIME (runs, or a time as 1m)
 	@$(GO) list -f '{{.ImportPath}} {{.Dir}}' ./... | while read pkg dir; do \
 		for target in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$dir/*_test.go 2>/dev/null | cut -c6-); do \
 			echo "fuzz $$pkg $$target"; \
