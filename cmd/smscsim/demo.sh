@@ -15,7 +15,7 @@ smsc='' daemon=''
 
 end() {
 	code=$?
-	trap - EXIT INT TERM
+	trap - EXIT INT TERM PIPE
 	if [ "$code" -ne 0 ]; then
 		echo "demo: failed; last lines of the daemon's log:" >&2
 		tail -n 20 "$dir/esmed.log" >&2 2>/dev/null || true
@@ -32,6 +32,7 @@ end() {
 trap end EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+trap 'exit 141' PIPE
 
 look_around() {
 	cat <<EOF
