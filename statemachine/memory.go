@@ -22,6 +22,10 @@ type Memory struct {
 	Exceptions map[string]*Exception
 	Queue      map[QueueEntry]bool
 	Tallies    map[TallyKey]Tally
+	Windows    map[WindowChange]bool // their Remove is false
+	Overdue    map[OverdueKey]int64
+	Reprocess  ReprocessProgress
+	Restored   Restored
 
 	rulesSeq   uint64
 	rules      *Rules
@@ -34,6 +38,12 @@ type Memory struct {
 type TallyKey struct {
 	Hour time.Time
 	SMSC string
+}
+
+// OverdueKey is a minute (of the window's end) and SMSC.
+type OverdueKey struct {
+	Minute time.Time
+	SMSC   string
 }
 
 type (
@@ -58,6 +68,8 @@ func NewMemory(f Fold) *Memory {
 		Exceptions: map[string]*Exception{},
 		Queue:      map[QueueEntry]bool{},
 		Tallies:    map[TallyKey]Tally{},
+		Windows:    map[WindowChange]bool{},
+		Overdue:    map[OverdueKey]int64{},
 		index:      map[indexKey][]AttemptRef{},
 		unanswered: map[destKey][]AttemptRef{},
 		inbound:    map[inboundKey]InboundChange{},
@@ -86,6 +98,10 @@ func (m *Memory) put(eff Effects) {
 	m.Decisions = append(m.Decisions, eff.Decisions...)
 	for _, e := range eff.Index {
 		key := indexKey{e.Account, e.Key}
+		if e.Remove {
+			m.index[key] = slices.DeleteFunc(slices.Clone(m.index[key]), func(r AttemptRef) bool { return r == e.Ref })
+			continue
+		}
 		if !slices.Contains(m.index[key], e.Ref) {
 			m.index[key] = append([]AttemptRef{e.Ref}, m.index[key]...)
 		}
@@ -117,6 +133,46 @@ func (m *Memory) put(eff Effects) {
 	for _, c := range eff.Inbound {
 		m.inbound[inboundKey{c.Account, c.Fingerprint}] = c
 	}
+	m.putWindows(eff)
+	if eff.Reprocess != nil {
+		m.Reprocess = *eff.Reprocess
+	}
+	if eff.Restored != nil {
+		m.Restored = *eff.Restored
+	}
+	if eff.Drop != nil {
+		m.drop(eff.Drop)
+	}
+}
+
+func (m *Memory) putWindows(eff Effects) {
+	for _, c := range eff.Windows {
+		remove := c.Remove
+		if c.Remove = false; remove {
+			delete(m.Windows, c)
+			continue
+		}
+		m.Windows[c] = true
+	}
+	for _, c := range eff.Overdue {
+		key := OverdueKey{c.Minute, c.SMSC}
+		if m.Overdue[key] += c.Delta; m.Overdue[key] == 0 {
+			delete(m.Overdue, key)
+		}
+	}
+}
+
+// drop forgets what retention drops. A Memory has no partitions: the messages go one by one.
+func (m *Memory) drop(d *Drop) {
+	for id := range m.Messages {
+		if id < d.Messages {
+			delete(m.Messages, id)
+		}
+	}
+	for _, id := range d.Exceptions {
+		delete(m.Exceptions, id)
+	}
+	m.Decisions = slices.DeleteFunc(m.Decisions, func(x Decision) bool { return x.Pos.Seq < d.Log })
 }
 
 func (m *Memory) putUnanswered(c UnansweredChange) {
@@ -180,6 +236,19 @@ func (m *Memory) Record(seq uint64) (Record, error) {
 		return Record{}, fmt.Errorf("statemachine: no record %d", seq)
 	}
 	return rec, nil
+}
+
+// Exception implements View.
+func (m *Memory) Exception(id string) (*Exception, error) { return m.Exceptions[id], nil }
+
+// Decision implements View.
+func (m *Memory) Decision(pos DecisionPos) (*Decision, error) {
+	for i := range m.Decisions {
+		if m.Decisions[i].Pos == pos {
+			return &m.Decisions[i], nil
+		}
+	}
+	return nil, fmt.Errorf("statemachine: no decision %d.%d", pos.Seq, pos.N)
 }
 
 // rows selects from the inbox, in the order of the first receptions.

@@ -58,10 +58,13 @@ type Part struct {
 	NotBefore time.Time // end of its retry delay; zero = at once
 
 	Reported  Reported // the evidence that its reported state rests on
-	CutoffSeq uint64   // the cutoff record that ended its window; 0 = none
-	Basis     Basis    // what State rests on
-	BasisSeq  uint64   // the record
-	Events    []Event  // newest last, at most MaxEvents
+	CutoffSeq uint64   // the cutoff (or retention) record that ended its window; 0 = none
+	// WindowEnd is when its window ends (or ended, if UNREPORTED) under the rules in force when it was last
+	// touched; zero = there is none to wait for.
+	WindowEnd time.Time
+	Basis     Basis   // what State rests on
+	BasisSeq  uint64  // the record
+	Events    []Event // newest last, at most MaxEvents
 }
 
 // MaxEvents is how many logical events a part remembers. An SMSC that sends more distinct ones for a

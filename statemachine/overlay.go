@@ -81,7 +81,7 @@ func (m *Message) Reindex(rules *SMSCRules) []IndexEntry {
 		p := &m.Parts[i]
 		for _, a := range p.Attempts {
 			for _, key := range a.keys(&rules.Receipt) {
-				entries = append(entries, IndexEntry{m.Account, key, AttemptRef{m.ID, p.Number, a.Number}})
+				entries = append(entries, IndexEntry{Account: m.Account, Key: key, Ref: AttemptRef{m.ID, p.Number, a.Number}})
 			}
 		}
 	}

@@ -39,6 +39,8 @@ const (
 	TypeRetry      RecordType = "retry"
 	TypeOperator   RecordType = "operator"
 	TypeSession    RecordType = "session"
+	TypeRetention  RecordType = "retention"
+	TypeRestored   RecordType = "restored"
 )
 
 // Rules puts the rules of all SMSCs in force from this record on. The store appends one whenever the
@@ -134,7 +136,9 @@ type AttemptInDoubt struct {
 	Attempt int
 	SMSC    string
 	Session string
-	Cause   string // timeout | cut | stop | crash
+	// Cause is timeout, cut, stop or crash; or restored, of what a backup held as queued or unanswered: it
+	// may have been sent since. The attempt may then be one that the part does not have yet.
+	Cause string
 	// NotWritten: not in doubt after all. The session was gone before an octet of the PDU was handed to
 	// it; the attempt did not leave and the part waits in the queue again.
 	NotWritten bool
@@ -182,6 +186,69 @@ type Retry struct {
 	Row InboxKey
 }
 
+// Action names what a person decided (CONTRACT §2, exceptions resolve).
+type Action string
+
+// Actions. Reprocess alone is about no exception.
+const (
+	ActionAssign    Action = "assign"    // the receptions of an inbox row belong to Target
+	ActionDismiss   Action = "dismiss"   // nothing is to be done
+	ActionResend    Action = "resend"    // an attempt in doubt: send the part once more
+	ActionAccepted  Action = "accepted"  // an attempt without a known id was accepted as MessageID
+	ActionNotSent   Action = "not_sent"  // an attempt in doubt never left
+	ActionTake      Action = "take"      // of two contradicting finals the second counts
+	ActionUndo      Action = "undo"      // what an earlier record decided about Exception is taken back
+	ActionReprocess Action = "reprocess" // what is held or noted is judged again under the rules in force
+)
+
+// Operator is what a person decided, or wants looked at again (record type operator).
+type Operator struct {
+	Action Action
+	By     string // "uid:0", or the token's name; "esmed" when a change of rules asked for it
+	Reason string // the person's own words
+
+	Exception string     // id of the stored exception that is decided; "" where Row is
+	Row       InboxKey   // the inbox row that is decided; "" where Exception is
+	Target    AttemptRef // assign: message and part, part 0 = its only one
+	MessageID string     // accepted: the SMSC's id for the attempt
+
+	Reprocess *Reprocess // reprocess only
+}
+
+// Reprocess is one page of a pass over what rules decide about: first the inbox, which is read and keyed
+// anew, then messages from the newest to the oldest, which are indexed anew and whose noted receptions
+// are judged again. A page is judged whole or not at all.
+type Reprocess struct {
+	Rows     []InboxKey
+	Messages []ID
+	Progress ReprocessProgress // how far the pass is with this page
+}
+
+// ReprocessProgress says how far the last pass came. The zero value is before any.
+type ReprocessProgress struct {
+	Rules    uint64   // the rules record that it brings things up to
+	After    InboxKey // rows up to this one (in the inbox's order) are done; of no meaning once InboxDone
+	Rows     bool     // all rows are done
+	Before   ID       // messages from this one on are done; "" = none yet
+	Finished bool     // all messages are done
+}
+
+// Retention says what is closed or dropped because its time is over. One record does one of these.
+type Retention struct {
+	Close      []ID       // messages still open, which are dropped next
+	Messages   ID         // partitions of messages whose ids are all less are dropped; "" = none
+	Inbox      []InboxKey // rows that are dropped
+	Exceptions []string   // exceptions that are dropped, open or not
+	Log        uint64     // records before are dropped, with the decisions they caused; 0 = none
+}
+
+// Restored says that the store begins anew from a backup. Seqs go on 2^32 higher from this record on.
+type Restored struct {
+	Backup string // names the backup
+	Send   bool   // run --restored send: what was queued is sent, what was unanswered is in doubt
+	Done   bool   // the second such record of a backup: all that had to be in doubt is
+}
+
 // SessionEvent says what became of a bind (record type session). It never holds a bind request.
 type SessionEvent struct {
 	SMSC          string
@@ -227,6 +294,15 @@ func (*QueryResp) Type() RecordType { return TypeQueryResp }
 
 // Type implements Fact.
 func (*Retry) Type() RecordType { return TypeRetry }
+
+// Type implements Fact.
+func (*Operator) Type() RecordType { return TypeOperator }
+
+// Type implements Fact.
+func (*Retention) Type() RecordType { return TypeRetention }
+
+// Type implements Fact.
+func (*Restored) Type() RecordType { return TypeRestored }
 
 // Type implements Fact.
 func (*SessionEvent) Type() RecordType { return TypeSession }

@@ -38,6 +38,10 @@ type View interface {
 	Inbound(account string, fp receipt.Fingerprint) (seq uint64, at time.Time, err error)
 	// Record reads the log again.
 	Record(seq uint64) (Record, error)
+	// Exception finds one by its id, open or not; nil when there is none (any more).
+	Exception(id string) (*Exception, error)
+	// Decision reads one that a message's chain names.
+	Decision(DecisionPos) (*Decision, error)
 }
 
 // Effects are what one record changes. Everything is a new value to put in the place of the old one.
@@ -51,15 +55,21 @@ type Effects struct {
 	Queue      []QueueChange
 	Tallies    []TallyChange
 	Inbound    []InboundChange
+	Windows    []WindowChange
+	Overdue    []OverdueChange
+	Reprocess  *ReprocessProgress // in place of the last one; nil = unchanged
+	Drop       *Drop
+	Restored   *Restored // in place of the last one; nil = unchanged
 	// NoEffect says why the record changed nothing, when its condition no longer held.
 	NoEffect string
 }
 
-// IndexEntry makes an attempt found by an id. Putting one that is there already changes nothing.
+// IndexEntry makes an attempt found by an id, or no more. Putting one that is there already changes nothing.
 type IndexEntry struct {
 	Account string
 	Key     receipt.Key
 	Ref     AttemptRef
+	Remove  bool
 }
 
 // InboxKey identifies an inbox row: account, TLV id, text id, state word and reported time, or the
@@ -83,6 +93,7 @@ type InboxRow struct {
 	Keys       []receipt.Key // every form it is to be found under
 	WaitsFor   string        // destination whose unanswered submit it waits for; "" = none
 	Receptions []uint64      // in seq order
+	Dismissed  string        // id of the exception by which a person dismissed it; "" = it counts
 }
 
 // InboxChange puts a row, or deletes it when Row is nil.
@@ -112,6 +123,30 @@ type QueueEntry struct {
 type QueueChange struct {
 	Entry  QueueEntry
 	Remove bool
+}
+
+// WindowChange puts or removes that a part's window ends at that time (Part.WindowEnd) while it waits for
+// an outcome: a cutoff is due then, or the doubt about it is overdue.
+type WindowChange struct {
+	SMSC   string
+	At     time.Time
+	Doubt  bool       // the part is IN_DOUBT: never cut off, overdue from then on
+	Ref    AttemptRef // Attempt is 0
+	Remove bool
+}
+
+// OverdueChange counts parts that are UNREPORTED by the minute in which their window ended.
+type OverdueChange struct {
+	SMSC   string
+	Minute time.Time // UTC, truncated
+	Delta  int64
+}
+
+// Drop says what is no more because of retention.
+type Drop struct {
+	Messages   ID       // partitions whose ids are all less; "" = none
+	Exceptions []string // by id
+	Log        uint64   // decisions caused by records before; 0 = none
 }
 
 // Tally is a message's share of the report's counters (CONTRACT §4), 0 or 1 each.

@@ -122,3 +122,30 @@ func (b *batch) Inbound(account string, fp receipt.Fingerprint) (uint64, time.Ti
 
 // Record reads the log again.
 func (b *batch) Record(seq uint64) (statemachine.Record, error) { return b.record(seq) }
+
+// Exception reads one by its id.
+func (b *batch) Exception(id string) (*statemachine.Exception, error) {
+	key, err := exceptionKey(id)
+	if err != nil {
+		return nil, nil // no id of ours
+	}
+	value := b.get(tableID{table: tableExceptions}, key)
+	if value == nil {
+		return nil, nil
+	}
+	return decodeException(value)
+}
+
+// Decision looks at the batch's own first, which are in order.
+func (b *batch) Decision(pos statemachine.DecisionPos) (*statemachine.Decision, error) {
+	i, found := slices.BinarySearchFunc(b.decisions, pos, func(d encodedDecision, pos statemachine.DecisionPos) int {
+		return cmp.Or(cmp.Compare(d.pos.Seq, pos.Seq), cmp.Compare(d.pos.N, pos.N))
+	})
+	if found {
+		own := b.decisions[i]
+		d, err := decodeDecision(decisionKey(pos), b.arena[own.start:own.end])
+		return &d, err
+	}
+	d, err := decisionAt(b.tx, pos)
+	return &d, err
+}
