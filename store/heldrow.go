@@ -31,7 +31,8 @@ func appendRow(b []byte, r *statemachine.InboxRow) []byte {
 		seqs = protowire.AppendVarint(seqs, seq-last)
 		last = seq
 	}
-	return putBytes(b, 15, seqs)
+	b = putBytes(b, 15, seqs)
+	return putString(b, 16, r.Dismissed)
 }
 
 func decodeRow(b []byte) (*statemachine.InboxRow, error) {
@@ -69,6 +70,8 @@ func decodeRow(b []byte) (*statemachine.InboxRow, error) {
 			r.WaitsFor = f.str()
 		case 15:
 			r.Receptions = readSeqs(&f)
+		case 16:
+			r.Dismissed = f.str()
 		}
 	}
 	return r, f.err

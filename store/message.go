@@ -82,7 +82,7 @@ func appendPart(b []byte, p *statemachine.Part) []byte {
 		b = putUint(b, 3, uint64(e.Count))
 		b = closeNested(b, at)
 	}
-	return b
+	return putTime(b, 13, p.WindowEnd)
 }
 
 func appendAttempt(b []byte, a *statemachine.Attempt) []byte {
@@ -249,6 +249,8 @@ func readPart(f *fields) (p statemachine.Part) {
 			p.BasisSeq = f.u
 		case 12:
 			f.nested(func(in *fields) { p.Events = append(p.Events, readEvent(in)) })
+		case 13:
+			p.WindowEnd = f.time()
 		}
 	}
 	return p
