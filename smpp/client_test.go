@@ -45,6 +45,16 @@ func TestClient_bindsAsConfigured(t *testing.T) {
 
 				p.send(&DataSM{Header: Header{SequenceNumber: 2}}) // whatever the bind
 				p.next(CommandDataSMResp)
+				p.send(deliverSM(3, "id:1"))
+				require.EqualValues(t, 3, p.next(CommandDeliverSMResp).SequenceNumber)
+				for _, want := range []struct {
+					seq     uint32
+					command CommandID
+				}{{1, CommandDeliverSM}, {2, CommandDataSM}, {3, CommandDeliverSM}} {
+					q := <-r.handler.requests
+					require.Equal(t, want.seq, q.SequenceNumber)
+					require.Equal(t, want.command.String(), q.CommandID.String())
+				}
 
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()

@@ -37,6 +37,7 @@ func (c *Config) validate(ps *problems) {
 		}
 		seen[s.Name] = i
 	}
+	c.validateAccounts(ps)
 	if c.DefaultSMSC != "" {
 		ps.check(c.SMSC(c.DefaultSMSC) != nil, "default_smsc", "no SMSC is named %q (there are: %s)", c.DefaultSMSC, strings.Join(c.names(), ", "))
 	}
