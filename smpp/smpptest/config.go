@@ -29,6 +29,10 @@ type Config struct {
 	// returns what is done. It runs under the server's lock: it must not call the server.
 	OnSubmit func(Submit, Action) Action
 
+	// OnQuery, if not nil, says how each query_sm is answered; else all are refused with ESME_RQUERYFAIL.
+	// It runs under the server's lock, as OnSubmit does.
+	OnQuery func(Query) Reply
+
 	Bind     Bind
 	IDs      IDs
 	Answers  Answers

@@ -107,7 +107,7 @@ func (c *conn) fallSilent(now time.Time) {
 	c.note("silent", now)
 }
 
-// request answers every request but submit_sm.
+// request answers every request but submit_sm, or hands it to who does.
 func (c *conn) request(h header, octets []byte, now time.Time) {
 	status := smpp.StatusOK
 	switch h.command {
@@ -121,7 +121,8 @@ func (c *conn) request(h header, octets []byte, now time.Time) {
 		c.end("unbound", now)
 		return
 	case smpp.CommandQuerySM:
-		status = smpp.StatusQueryFail
+		c.s.query(c, h, octets, now)
+		return
 	case smpp.CommandCancelSM:
 		status = smpp.StatusCancelFail
 	case smpp.CommandReplaceSM:

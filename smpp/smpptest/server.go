@@ -12,7 +12,7 @@ import (
 )
 
 // Server is a simulated SMSC with one account. All its methods may be called by any goroutine, apart
-// from within Config.OnSubmit.
+// from within Config.OnSubmit and OnQuery.
 //
 // What the account knows stands behind one mutex, taken once for all PDUs of one read from a
 // connection; each connection has a reader and a writer, and one goroutine waits for what falls due.

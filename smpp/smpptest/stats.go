@@ -26,6 +26,8 @@ type Stats struct {
 	StrayAcks         uint64 `json:"stray_acks"`         // answers to nothing outstanding
 	Pending           int    `json:"pending"`            // deliveries not acknowledged, and answers on their way
 
+	Queries uint64 `json:"queries"` // query_sm seen
+
 	EnquireLinks   uint64 `json:"enquire_links"`   // of the ESME
 	EnquireAnswers uint64 `json:"enquire_answers"` // of the ESME, to ours
 
@@ -39,6 +41,7 @@ type counters struct {
 	submits, accepted, refused, answered       uint64
 	deliveries, sent, acked, refusedDeliveries uint64
 	strayAcks, enquireLinks, enquireAnswers    uint64
+	queries                                    uint64
 	pending                                    int
 	latency                                    histogram
 }
@@ -57,7 +60,7 @@ func (s *Server) snapshot() Stats {
 	c := &s.stats
 	st := Stats{Connections: len(s.links), Binds: s.binds, Submits: c.submits, Accepted: c.accepted, Refused: c.refused, Answered: c.answered,
 		Deliveries: c.deliveries, Sent: c.sent, Acked: c.acked, RefusedDeliveries: c.refusedDeliveries, StrayAcks: c.strayAcks,
-		Pending: c.pending, EnquireLinks: c.enquireLinks, EnquireAnswers: c.enquireAnswers}
+		Pending: c.pending, Queries: c.queries, EnquireLinks: c.enquireLinks, EnquireAnswers: c.enquireAnswers}
 	for _, l := range s.links {
 		if l.bound {
 			st.Bound++
