@@ -45,9 +45,18 @@ func (e *encoder) appendFact(b []byte, fact statemachine.Fact, spans []Span) ([]
 	case *statemachine.Retry:
 		b, at = openNested(b, factRetry)
 		b = putString(b, 1, string(f.Row))
+	case *statemachine.Operator:
+		b, at = openNested(b, factOperator)
+		b = appendOperator(b, f)
 	case *statemachine.SessionEvent:
 		b, at = openNested(b, factSession)
 		b = e.appendSession(b, f, spans)
+	case *statemachine.Retention:
+		b, at = openNested(b, factRetention)
+		b = appendRetention(b, f)
+	case *statemachine.Restored:
+		b, at = openNested(b, factRestored)
+		b = appendRestored(b, f)
 	case *statemachine.Other:
 		num, ok := numberOf(f.Name)
 		if !ok || readsAsFact(num) {

@@ -40,8 +40,14 @@ func readFact(num protowire.Number, f *fields) statemachine.Fact {
 		fact = readQueryResp(&in)
 	case factRetry:
 		fact = readRetry(&in)
+	case factOperator:
+		fact = readOperator(&in)
 	case factSession:
 		fact = readSession(&in)
+	case factRetention:
+		fact = readRetention(&in)
+	case factRestored:
+		fact = readRestored(&in)
 	default:
 		return &statemachine.Other{Name: typeOf(num), Raw: f.bytes()}
 	}

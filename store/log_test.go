@@ -132,6 +132,18 @@ func TestRecord_golden(t *testing.T) {
 		&statemachine.Retry{Row: "row"},
 		&statemachine.SessionEvent{SMSC: "alpha", Session: "alpha/1", Event: "refused", CommandStatus: 0x0E, Detail: "x", PDU: []byte{2}},
 		&statemachine.Other{Name: "webhook", Raw: []byte{3}},
+		&statemachine.Operator{
+			Action: statemachine.ActionAssign, By: "uid:0", Reason: "their ticket 5", Exception: "x12",
+			Target: statemachine.AttemptRef{Message: "M", Part: 2},
+		},
+		&statemachine.Operator{Action: statemachine.ActionAccepted, By: "uid:0", Row: "row", MessageID: "5A"},
+		&statemachine.Operator{Action: statemachine.ActionReprocess, By: "esmed", Reprocess: &statemachine.Reprocess{
+			Rows: []statemachine.InboxKey{"row"}, Messages: []statemachine.ID{"M", "L"},
+			Progress: statemachine.ReprocessProgress{Rules: 7, After: "row", Rows: true, Before: "L", Finished: true},
+		}},
+		&statemachine.Retention{Close: []statemachine.ID{"M"}},
+		&statemachine.Retention{Messages: "M", Inbox: []statemachine.InboxKey{"row"}, Exceptions: []string{"x12"}, Log: 9},
+		&statemachine.Restored{Backup: "b1", Send: true, Done: true},
 	)
 	key, err := newSealKey(1_796_040_240, make([]byte, secretSize))
 	require.NoError(t, err)

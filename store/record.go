@@ -46,9 +46,11 @@ const (
 	factRetry
 	_ // inbound
 	_ // verification
-	_ // operator
+	factOperator
 	_ // webhook
 	factSession
+	factRetention
+	factRestored
 )
 
 // unknownPrefix and a number name a type that not even recordTypes knows.

@@ -43,6 +43,14 @@ func putBytes(b []byte, num protowire.Number, v []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, num, protowire.BytesType), v)
 }
 
+// putAll writes every string of a list, empty ones too.
+func putAll[S ~string](b []byte, num protowire.Number, list []S) []byte {
+	for _, v := range list {
+		b = protowire.AppendString(protowire.AppendTag(b, num, protowire.BytesType), string(v))
+	}
+	return b
+}
+
 // putTime writes an instant in nanoseconds since 1970; the zero Time is left out.
 func putTime(b []byte, num protowire.Number, t time.Time) []byte {
 	if t.IsZero() {

@@ -80,7 +80,8 @@ func facts() []statemachine.Fact {
 	return []statemachine.Fact{
 		&statemachine.Rules{}, &statemachine.MessageAccepted{}, &statemachine.Sent{}, &statemachine.SubmitResp{},
 		&statemachine.AttemptInDoubt{}, &statemachine.QueueExpired{}, &statemachine.Reception{}, &statemachine.Cutoff{},
-		&statemachine.QueryResp{}, &statemachine.Retry{}, &statemachine.SessionEvent{},
+		&statemachine.QueryResp{}, &statemachine.Retry{}, &statemachine.SessionEvent{}, &statemachine.Operator{},
+		&statemachine.Retention{}, &statemachine.Restored{},
 	}
 }
 
@@ -136,7 +137,7 @@ func TestRecord_unknown(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, &statemachine.Cutoff{Message: "M1", Part: 3}, e.Fact)
 	})
-	for _, name := range []statemachine.RecordType{"callback", "retention", "unknown_99"} {
+	for _, name := range []statemachine.RecordType{"callback", "webhook", "unknown_99"} {
 		t.Run("type "+string(name)+" reads as Other", func(t *testing.T) {
 			rec := statemachine.Record{Seq: 5, At: time.Unix(1, 0).UTC(), Fact: &statemachine.Other{Name: name, Raw: []byte{1, 2}}}
 			var enc encoder
@@ -147,7 +148,7 @@ func TestRecord_unknown(t *testing.T) {
 			require.Equal(t, rec, e.Record)
 		})
 	}
-	for _, name := range []statemachine.RecordType{"sent", "no such type", "unknown_2047", "unknown_17"} {
+	for _, name := range []statemachine.RecordType{"sent", "restored", "no such type", "unknown_2047", "unknown_17"} {
 		t.Run("type "+string(name)+" cannot be written as Other", func(t *testing.T) {
 			var enc encoder
 			_, err := enc.appendRecord(nil, statemachine.Record{Seq: 5, Fact: &statemachine.Other{Name: name}}, nil, nil)
@@ -163,6 +164,13 @@ func FuzzDecodeRecord(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(b)
 	}
+	full := &statemachine.Operator{
+		Action: statemachine.ActionReprocess, Row: "row", Target: statemachine.AttemptRef{Message: "M", Part: 1},
+		Reprocess: &statemachine.Reprocess{Rows: []statemachine.InboxKey{"", "row"}, Messages: []statemachine.ID{"M"}},
+	}
+	b, err := e.appendRecord(nil, statemachine.Record{Seq: 1, At: time.Unix(1, 0), Fact: full}, nil, nil)
+	require.NoError(f, err)
+	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		got, err := decodeRecord(1, b)
 		if err != nil {
