@@ -41,10 +41,11 @@ func newApplier(db *bbolt.DB, file string, fold statemachine.Fold, record func(u
 	return &applier{db: db, file: file, fold: fold, record: record}
 }
 
-// applied is a record with the decisions it caused.
+// applied is a record with what came of it.
 type applied struct {
 	record    statemachine.Record
 	decisions []statemachine.Decision
+	noEffect  string
 }
 
 // run folds one batch and commits it. next gives records from a seq on, none to end the batch. each, if
@@ -83,17 +84,17 @@ func (a *applier) run(next func(seq uint64) ([]statemachine.Record, error), each
 	return nil
 }
 
-// foldAll folds what next gives; keep says to return it with its decisions.
+// foldAll folds what next gives; keep says to return what came of it.
 func (a *applier) foldAll(b *batch, next func(seq uint64) ([]statemachine.Record, error), keep bool) (all []applied, err error) {
 	records, err := next(b.cursor + 1)
 	for ; err == nil && len(records) > 0; records, err = next(b.cursor + 1) {
 		for _, rec := range records {
-			decisions, err := b.apply(a.fold, rec)
+			done, err := b.apply(a.fold, rec)
 			if err != nil {
 				return nil, stateDamaged(rec.Seq, err)
 			}
 			if keep {
-				all = append(all, applied{rec, decisions})
+				all = append(all, done)
 			}
 		}
 	}
@@ -179,9 +180,11 @@ func (s *Store) gather(pause *time.Timer, written <-chan struct{}) {
 func (s *Store) applyBatch() error {
 	s.applyMu.Lock()
 	defer s.applyMu.Unlock()
-	var each func(applied)
-	if s.cfg.OnDecisions != nil {
-		each = func(a applied) { s.cfg.OnDecisions(a.record, a.decisions) }
+	each := func(a applied) {
+		s.judged.add(a)
+		if s.cfg.OnDecisions != nil {
+			s.cfg.OnDecisions(a.record, a.decisions)
+		}
 	}
 	if err := s.applier.run(s.nextRecords(s.applied.Load()), each); err != nil {
 		return err

@@ -80,7 +80,7 @@ func readRulesRecord(seq uint64, record func(uint64) (statemachine.Record, error
 }
 
 // apply folds one record in.
-func (b *batch) apply(fold statemachine.Fold, rec statemachine.Record) ([]statemachine.Decision, error) {
+func (b *batch) apply(fold statemachine.Fold, rec statemachine.Record) (applied, error) {
 	if r, ok := rec.Fact.(*statemachine.Rules); ok {
 		b.rules = rulesInForce{rec.Seq, r}
 	}
@@ -89,10 +89,10 @@ func (b *batch) apply(fold statemachine.Fold, rec statemachine.Record) ([]statem
 		err = b.take(rec, &eff)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("seq %d: %w", rec.Seq, err)
+		return applied{}, fmt.Errorf("seq %d: %w", rec.Seq, err)
 	}
 	b.cursor, b.at = rec.Seq, rec.At
-	return eff.Decisions, nil
+	return applied{rec, eff.Decisions, eff.NoEffect}, nil
 }
 
 func (b *batch) take(rec statemachine.Record, eff *statemachine.Effects) error {

@@ -187,8 +187,13 @@ type ExceptionFilter struct {
 	Kind   statemachine.ExceptionKind
 	Status string // open | resolved | dismissed; "" = any
 	SMSC   string
-	After  string // cursor; "" = from the beginning
-	Limit  int    // 0 = DefaultLimit
+	Since  time.Time // opened then or later; zero = no bound
+	After  string    // cursor; "" = from the beginning
+	Limit  int       // 0 = DefaultLimit
+}
+
+func (f *ExceptionFilter) matches(x *statemachine.Exception) bool {
+	return (f.Kind == "" || x.Kind == f.Kind) && (f.Status == "" || x.Status == f.Status) && (f.SMSC == "" || x.SMSC == f.SMSC)
 }
 
 // Exceptions lists exceptions, newest first. next is the After of the page behind, "" when there is
@@ -200,8 +205,13 @@ func (s *Store) Exceptions(ctx context.Context, f ExceptionFilter) (items []*sta
 	}
 	return page(s, ctx, pageOf{"exceptions", from, nil, f.After, f.Limit, true}, func(tx *stateTx, key, _ []byte) (*statemachine.Exception, error) {
 		x, err := decodeException(tx.get(tableID{table: tableExceptions}, key))
-		if err != nil || f.Kind != "" && x.Kind != f.Kind || f.Status != "" && x.Status != f.Status || f.SMSC != "" && x.SMSC != f.SMSC {
+		switch {
+		case err != nil:
 			return nil, err
+		case x.FirstAt.Before(f.Since): // so are all behind it
+			return nil, errStop
+		case !f.matches(x):
+			return nil, nil
 		}
 		return x, nil
 	})

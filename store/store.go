@@ -38,6 +38,7 @@ type Store struct {
 	wanted  atomic.Uint64            // up to where a query waits
 	kick    chan struct{}            // something for the applier
 	changed broadcast                // at each batch of the applier, and when it cannot go on
+	judged  judged                   // what came of records that somebody waits for
 	blocked atomic.Pointer[obstacle] // what keeps the applier from going on; nil = nothing
 	ended   chan struct{}            // closed when Run has ended
 	ran     atomic.Bool

@@ -112,6 +112,7 @@ type ExceptionFilter struct {
 	Kind   statemachine.ExceptionKind
 	Status string // open | resolved | dismissed
 	SMSC   string
+	Since  time.Time // opened then or later
 	After  string
 	Limit  int // 1 or more
 }
