@@ -52,6 +52,14 @@
 // UNREPORTED if there is one, else SUBMITTING while an attempt is unanswered, QUEUED while one waits to
 // be made, IN_DOUBT while one is, else SUBMITTED, else FAILED. What is final never moves.
 //
+// # Windows
+//
+// A part that waits for an outcome, or is in doubt, has a WindowEnd and an entry in Effects.Windows under it;
+// one that is UNREPORTED keeps its own and is counted in Effects.Overdue under its minute. They follow the
+// rules in force when the part was last touched: a page of a reprocess touches every message whose windows
+// the rules moved, and a cutoff that comes too early moves the entry to where it belongs. A window to which
+// the rules give no end, as those of an SMSC that was taken out of the configuration, stays as it was.
+//
 // # Decisions
 //
 // Every record that says something about a message but accepted and sent, our own acts, which the
@@ -62,6 +70,6 @@
 // Files: step.go (Fold), submit.go and reception.go (a function a record type), part.go, attempt.go and
 // fold.go (states), evidence.go and verdict.go (what evidence counts for), correlate.go, narrow.go and
 // address.go (whose it is), identify.go (which ids an attempt has), inbox.go and release.go (what waits),
-// exceptions.go, tally.go, reason.go, window.go, overlay.go (a step sees what it changed itself), memory.go
+// exceptions.go, tally.go, reason.go, window.go (when a part's time is over), overlay.go (a step sees what it changed itself), memory.go
 // (a View in maps).
 package statemachine

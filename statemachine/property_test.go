@@ -96,7 +96,8 @@ func (w *world) line() string {
 		return w.accept(pick(rt, "message", messages))
 	case 1, 2, 3, 4:
 		part := w.part()
-		return fmt.Sprintf("sent %s/%d smsc=%s umr=%d", part, w.made(part)+1, w.smscOf(part), rapid.IntRange(0, 2).Draw(rt, "umr"))
+		return fmt.Sprintf("sent %s/%d smsc=%s umr=%d%s", part, w.made(part)+1, w.smscOf(part), rapid.IntRange(0, 2).Draw(rt, "umr"),
+			pick(rt, "valid", []string{"", " valid=2h"}))
 	case 5, 6, 7:
 		return fmt.Sprintf("submit_resp %s id=%s", w.attempt(), pick(rt, "id", ids))
 	case 8:
@@ -111,6 +112,9 @@ func (w *world) line() string {
 	case 11:
 		return fmt.Sprintf("query_resp %s state=%d", w.attempt(), rapid.IntRange(0, 9).Draw(rt, "state"))
 	case 12:
+		if chance(rt, "rules", 4) {
+			return strings.Replace(worldRules, "alpha", "alpha window="+pick(rt, "window", []string{"1h", "72h", "2000h"}), 1)
+		}
 		for _, key := range slices.Sorted(maps.Keys(w.mem.Inbox)) {
 			return fmt.Sprintf("retry %d", w.mem.Inbox[key].Receptions[0])
 		}
@@ -213,7 +217,34 @@ func requireConsistent(rt *rapid.T, l *lab) {
 	require.Equal(rt, tallies, l.mem.Tallies, "the sum of the changes is not the sum of the messages")
 	require.Equal(rt, queue, l.mem.Queue)
 	require.Equal(rt, unanswered, l.unanswered())
+	requireWindows(rt, l)
 	requireAccounted(rt, l)
+}
+
+// requireWindows: what waits for an end, and what ended in silence, follows from the messages as they are.
+func requireWindows(rt *rapid.T, l *lab) {
+	windows := map[statemachine.WindowChange]bool{}
+	overdue := map[statemachine.OverdueKey]int64{}
+	for _, m := range l.mem.Messages {
+		for i := range m.Parts {
+			p := &m.Parts[i]
+			doubt := p.State == statemachine.InDoubt
+			waits := !p.Closed() && (p.State == statemachine.Submitted || p.State.Reported())
+			switch {
+			case p.State == statemachine.Unreported:
+				overdue[statemachine.OverdueKey{Minute: p.WindowEnd.UTC().Truncate(time.Minute), SMSC: m.SMSC}]++
+			case doubt || waits:
+				require.False(rt, p.WindowEnd.IsZero(), "a part waits for ever")
+				windows[statemachine.WindowChange{
+					SMSC: m.SMSC, At: p.WindowEnd, Doubt: doubt, Ref: statemachine.AttemptRef{Message: m.ID, Part: p.Number},
+				}] = true
+			default:
+				require.Zero(rt, p.WindowEnd)
+			}
+		}
+	}
+	require.Equal(rt, windows, l.mem.Windows)
+	require.Equal(rt, overdue, l.mem.Overdue)
 }
 
 func (l *lab) unanswered() int {

@@ -28,6 +28,11 @@ func (f Fold) Step(v View, rec Record) (Effects, error) {
 	if _, retried := rec.Fact.(*Retry); retried && len(s.eff.Decisions) == 0 && len(s.eff.Inbox) == 0 {
 		return Effects{NoEffect: "it still has no owner"}, nil
 	}
+	if op, ok := rec.Fact.(*Operator); ok && op.Reprocess != nil {
+		if err := s.reviewWindows(op.Reprocess.Messages); err != nil {
+			return Effects{}, err
+		}
+	}
 	s.finish()
 	return s.eff, nil
 }
@@ -78,7 +83,7 @@ func (s *step) noEffect(why string) error {
 	return nil
 }
 
-// finish folds the messages that the step changed and takes what that changes in the counters.
+// finish folds the messages that the step changed and takes what that changes in windows and counters.
 func (s *step) finish() {
 	for _, x := range s.edited {
 		m := x.now
@@ -87,6 +92,7 @@ func (s *step) finish() {
 		if m.FinalisedAt.IsZero() && m.Final() {
 			m.FinalisedAt = s.rec.At
 		}
+		s.rewindow(x.was, m)
 		s.eff.Messages = append(s.eff.Messages, m)
 		var before Tally
 		if x.was != nil {

@@ -190,10 +190,15 @@ func (s *step) cutoff(r *Cutoff) error {
 	if !p.cutoffDue() {
 		return s.noEffect(fmt.Sprintf("the part is %s", p.State))
 	}
-	if end, ok := m.CutoffAt(p, s.smsc(m.SMSC)); ok && s.rec.At.Before(end) {
-		return s.noEffect("the part's window is open until " + end.UTC().Format(time.RFC3339))
+	end := s.windowEnd(m, p, waitOutcome)
+	if s.rec.At.Before(end) && end.Equal(p.WindowEnd) {
+		return s.noEffect("the part's window is open until " + end.Format(time.RFC3339))
 	}
 	from := p.State
+	if s.rec.At.Before(end) { // other rules made it longer since: it is looked at again then
+		s.concluded(m, p, 0, from, "its window is open until "+end.Format(time.RFC3339)+" now")
+		return nil
+	}
 	p.CutoffSeq = s.rec.Seq
 	if err := s.settle(m, p, BasisCutoff, s.rec.Seq, ""); err != nil {
 		return err
