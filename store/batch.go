@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -25,8 +26,13 @@ type batch struct {
 	messages  map[statemachine.ID]*statemachine.Message
 	decisions []encodedDecision
 	arena     []byte // of decisions
+	scratch   []byte // for a key
 	sizes     map[string]int64
 	tallies   map[string]statemachine.Tally
+	windows   map[string]int   // by key: 1 put, -1 taken away
+	overdue   map[string]int64 // by key: what to add
+	reprocess *statemachine.ReprocessProgress
+	restored  *statemachine.Restored
 
 	cursor uint64 // seq of the last record
 	at     time.Time
@@ -51,6 +57,7 @@ func newBatch(tx *stateTx, parts partitions, cache *messageCache, rules rulesInF
 		tx: tx, record: record, cache: cache, parts: parts, rules: rules, over: newOverlay(),
 		messages: make(map[statemachine.ID]*statemachine.Message),
 		sizes:    make(map[string]int64), tallies: make(map[string]statemachine.Tally),
+		windows: make(map[string]int), overdue: make(map[string]int64),
 	}
 	m, err := readStateMeta(tx)
 	if err != nil {
@@ -134,6 +141,16 @@ func (b *batch) take(rec statemachine.Record, eff *statemachine.Effects) error {
 	for i := range eff.Inbound {
 		b.takeInbound(&eff.Inbound[i])
 	}
+	b.takeWindows(eff)
+	if eff.Reprocess != nil {
+		b.reprocess = eff.Reprocess
+	}
+	if eff.Restored != nil {
+		b.restored = eff.Restored
+	}
+	if eff.Drop != nil {
+		return b.takeDrop(eff.Drop)
+	}
 	return nil
 }
 
@@ -169,7 +186,7 @@ func (b *batch) takeIndex(e *statemachine.IndexEntry) {
 		return // an entry for a message that there is not
 	}
 	id, key := p.table(tableIDs), idKey(e.Account, e.Key)
-	b.changeList(id, key, refElement(e.Ref), false)
+	b.changeList(id, key, refElement(e.Ref), e.Remove)
 }
 
 func (b *batch) takeQueue(c *statemachine.QueueChange) {
@@ -199,6 +216,7 @@ func (b *batch) takeInbox(c *statemachine.InboxChange) error {
 	if old != nil {
 		b.unlinkRow(old, c.Row)
 	}
+	b.moveRow(old, c.Row)
 	if c.Row == nil {
 		b.over.put(id, key, nil)
 		return nil
@@ -206,6 +224,29 @@ func (b *batch) takeInbox(c *statemachine.InboxChange) error {
 	b.over.put(id, key, appendRow(nil, c.Row))
 	b.linkRow(old, c.Row)
 	return nil
+}
+
+// moveRow keeps a row found by its first reception. Either may be nil.
+func (b *batch) moveRow(old, row *statemachine.InboxRow) {
+	was, is := firstReception(old), firstReception(row)
+	if bytes.Equal(was, is) {
+		return
+	}
+	id := tableID{table: tableInboxBySeq}
+	if was != nil && string(b.get(id, was)) == string(old.Key) { // else another row has it by now
+		b.over.put(id, was, nil)
+	}
+	if is != nil {
+		b.over.put(id, is, []byte(row.Key))
+	}
+}
+
+// firstReception is a row's key in inbox_by_seq; nil when there is none.
+func firstReception(row *statemachine.InboxRow) []byte {
+	if row == nil || len(row.Receptions) == 0 {
+		return nil
+	}
+	return seqKey(row.Receptions[0])
 }
 
 // linkRow makes a row found by what old, the same row before, was not found by.
@@ -253,16 +294,42 @@ func (b *batch) takeException(x *statemachine.Exception) error {
 	if open == wasOpen {
 		return nil
 	}
-	group := tableID{table: tableOpenByGroup}
 	if open {
 		b.over.put(tableID{table: tableOpen}, key, []byte{})
-		b.over.put(group, pairKey(string(x.Kind), x.Group), key)
+		b.over.put(tableID{table: tableOpenByGroup}, pairKey(string(x.Kind), x.Group), key)
 		b.sizes[sizeKey(sizeOpen, string(x.Kind))]++
 		return nil
 	}
+	b.closeException(key, x)
+	return nil
+}
+
+// closeException takes one away from those that are open.
+func (b *batch) closeException(key []byte, x *statemachine.Exception) {
 	b.over.put(tableID{table: tableOpen}, key, nil)
-	b.over.put(group, pairKey(string(x.Kind), x.Group), nil)
+	b.over.put(tableID{table: tableOpenByGroup}, pairKey(string(x.Kind), x.Group), nil)
 	b.sizes[sizeKey(sizeOpen, string(x.Kind))]--
+}
+
+// takeDrop forgets the exceptions that retention drops.
+func (b *batch) takeDrop(d *statemachine.Drop) error {
+	for _, id := range d.Exceptions {
+		x, err := b.Exception(id)
+		if err != nil {
+			return err
+		}
+		if x == nil {
+			continue
+		}
+		key, err := exceptionKey(id)
+		if err != nil {
+			return err
+		}
+		b.over.put(tableID{table: tableExceptions}, key, nil)
+		if x.Status == statemachine.StatusOpen {
+			b.closeException(key, x)
+		}
+	}
 	return nil
 }
 

@@ -37,6 +37,12 @@ func causes(id tableID, r row, tx *stateTx) []uint64 {
 		if held, err := decodeRow(r.value); err == nil {
 			return held.Receptions
 		}
+	case tableWindows:
+		if d, err := readWindowKey(r.key); err == nil {
+			return causesOfMessage(d.Message, tx)
+		}
+	case tableInboxBySeq:
+		return seqAtHead(r.key)
 	case tableInboxByAge:
 		if held, err := decodeRow(tx.get(tableID{table: tableInbox}, bounded(slices.Clone(r.value)))); err == nil {
 			return held.Receptions

@@ -262,7 +262,7 @@ func (c *comparison) rows(id tableID, stored, anew side) error {
 func (c *comparison) differ(id tableID, what string, r *row, tx *stateTx) error {
 	seqs := causes(id, *r, tx)
 	if c.v.result.TakenStored > 0 {
-		if id.table == tableSizes {
+		if id.table == tableSizes || id.table == tableOverdue {
 			return nil // counts such rows too
 		}
 		for _, seq := range seqs {

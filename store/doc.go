@@ -41,6 +41,7 @@
 //	log/dropped                    there when segments before the first were dropped on purpose
 //	keys/20261130T120000Z.key      keys of the texts, named by when they were made: 32 octets, 8 of their SHA-256
 //	state.db                       the projection; without it Run makes it anew from the log
+//	state.db.v1                    one of an earlier format, which was made anew; nobody reads it, it may be deleted
 //	*.tmp                          what was being made when a process ended; never read
 //
 // The directory itself is the lock (flock): exclusive for Open, shared for OpenReadOnly.
@@ -73,7 +74,8 @@
 // cut and ends in the SHA-256 of all of it. Buckets that come in partitions hold one bucket for each,
 // named by its number (4 octets).
 //
-//	meta            format, partition_messages, cursor (seq), at, rules (seq of those in force)
+//	meta            format, partition_messages, cursor (seq), at, rules (seq of those in force),
+//	                reprocess (ReprocessProgress), restored (Restored)
 //	partitions      "p" + first message id    number, counts by state, first and last accepted_at
 //	messages/N      message id                Message                        partition of the id
 //	ids/N           str account + key         list of attempts given that id                  "
@@ -87,12 +89,16 @@
 //	inbox_by_key    str account + key         list of row keys
 //	inbox_by_dest   str account + dest        list of row keys that wait for it
 //	inbox_by_age    str smsc + received_at + row key    row key
+//	inbox_by_seq    seq of its first reception          row key
 //	inbound         str account + fingerprint seq + time, for ten minutes
 //	inbound_by_age  time + seq                key in inbound
 //	exceptions      seq + count (4)           Exception, by its id
 //	open            seq + count (4)           those that are open
 //	open_by_group   str kind + group          key of the open one
 //	tallies         hour (seconds) + smsc     Tally
+//	windows         time + str smsc + message id + part (4)     nothing; parts that are cut off then
+//	overdue         str smsc + "u" + minute     how many parts UNREPORTED have their window ended in it
+//	                str smsc + "d" + second     how many parts IN_DOUBT
 //	sizes           "m", "q" + smsc, "i" + smsc, "x" + kind     how many messages, parts queued, rows, open exceptions
 //
 // A partition is a range of message ids: the last one, once it is full, is followed by one that begins
@@ -100,6 +106,9 @@
 // follows from its id; look-ups by anything else probe from the newest on. One whose time has come is
 // dropped as a bucket. Nothing is read in whole at start: the partitions' heads, one for every 50,000
 // messages, are the only thing whose number grows.
+//
+// The format is 2. A state.db of format 1 had no windows: Open sets it aside and Run makes it anew from the
+// log, which is in format 1 as before (Stat.Rebuilt).
 //
 // All of state.db follows from the log by statemachine.Fold, in whichever batches: Verify folds again and
 // compares octet for octet.

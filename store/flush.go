@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -84,6 +85,9 @@ func (b *batch) flushMessages(to sink) error {
 }
 
 func (b *batch) flushCounters(to sink) error {
+	if err := b.flushWindows(to); err != nil {
+		return err
+	}
 	for _, key := range slices.Sorted(maps.Keys(b.sizes)) {
 		n := readSize(b.tx.get(tableID{table: tableSizes}, []byte(key))) + b.sizes[key]
 		if err := to.put(tableID{table: tableSizes}, []byte(key), appendSize(n)); err != nil {
@@ -112,13 +116,14 @@ func (b *batch) flushCounters(to sink) error {
 
 func (b *batch) flushMeta(to sink) error {
 	id := tableID{table: tableMeta}
-	if err := to.put(id, metaRules, seqKey(b.rules.seq)); err != nil {
-		return err
+	err := errors.Join(to.put(id, metaRules, seqKey(b.rules.seq)), to.put(id, metaAt, appendNanos(nil, b.at)))
+	if b.reprocess != nil {
+		err = errors.Join(err, to.put(id, metaReprocess, appendProgress(nil, b.reprocess)))
 	}
-	if err := to.put(id, metaAt, appendNanos(nil, b.at)); err != nil {
-		return err
+	if b.restored != nil {
+		err = errors.Join(err, to.put(id, metaRestored, appendRestored(nil, b.restored)))
 	}
-	return to.put(id, metaCursor, seqKey(b.cursor))
+	return errors.Join(err, to.put(id, metaCursor, seqKey(b.cursor)))
 }
 
 // forgetInbound drops what is remembered of mobile-originated messages for longer than anybody asks.
@@ -168,9 +173,12 @@ var (
 	metaRules  = []byte("rules")  // seq of the rules in force behind it; 0 = none
 
 	metaPartition = []byte("partition_messages") // Config.PartitionMessages when it was made
+	metaReprocess = []byte("reprocess")          // how far the last pass is
+	metaRestored  = []byte("restored")           // the last such record
 )
 
 type stateMeta struct {
+	format uint64
 	cursor uint64
 	at     time.Time
 	rules  uint64
@@ -189,7 +197,7 @@ func readStateMeta(tx *stateTx) (m stateMeta, err error) {
 		}
 		return n
 	}
-	m.cursor, m.rules, m.partition = number(metaCursor), number(metaRules), number(metaPartition)
+	m.format, m.cursor, m.rules, m.partition = number(metaFormat), number(metaCursor), number(metaRules), number(metaPartition)
 	if v := tx.get(id, metaAt); len(v) == 8 {
 		m.at = fromKeyNanos(v)
 	}

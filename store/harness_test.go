@@ -129,6 +129,7 @@ func agrees(t tb, s *Store) {
 		require.Equal(t, appendDecision(decisionKey(mem.Decisions[i].Pos), &mem.Decisions[i]), appendDecision(decisionKey(decisions[i].Pos), &decisions[i]))
 	}
 	agreeOnCounters(t, s, mem)
+	agreeOnWindows(t, s, mem)
 }
 
 // pages reads a list to its end, two rows at a time.
@@ -166,6 +167,21 @@ func agreeOnLists(t tb, s *Store, mem *statemachine.Memory) {
 	require.Len(t, rows, len(mem.Inbox))
 	for _, row := range rows {
 		require.Equal(t, appendRow(nil, mem.Inbox[row.Key]), appendRow(nil, row))
+	}
+	var keyed []*statemachine.InboxRow
+	for after := statemachine.InboxKey(""); ; {
+		some, err := s.RowsAfter(ctx, after, 2)
+		require.NoError(t, err)
+		if len(some) == 0 {
+			break
+		}
+		keyed, after = append(keyed, some...), some[len(some)-1].Key
+	}
+	require.ElementsMatch(t, rows, keyed)
+	for _, want := range rows {
+		row, err := s.InboxRowBySeq(ctx, want.Receptions[0])
+		require.NoError(t, err)
+		require.Equal(t, want, row)
 	}
 	for _, status := range []string{"", statemachine.StatusOpen} {
 		want := 0
@@ -232,6 +248,58 @@ func agreeOnCounters(t tb, s *Store, mem *statemachine.Memory) {
 		require.Equal(t, inbox[st.SMSC], st.Rows)
 		require.Equal(t, st.Rows > 0, !st.Oldest.IsZero())
 	}
+}
+
+// agreeOnWindows compares what ends when, and what of it is overdue at some instants around.
+func agreeOnWindows(t tb, s *Store, mem *statemachine.Memory) {
+	t.Helper()
+	ctx := context.Background()
+	want := make(map[Due]bool)
+	instants := []time.Time{began}
+	for w := range mem.Windows {
+		instants = append(instants, w.At)
+		if !w.Doubt {
+			want[Due{w.At, w.SMSC, w.Ref.Message, w.Ref.Part}] = true
+		}
+	}
+	got := make(map[Due]bool)
+	for after := (Due{}); ; {
+		due, err := s.Due(ctx, began.AddDate(100, 0, 0), after, 2)
+		require.NoError(t, err)
+		if len(due) == 0 {
+			break
+		}
+		for _, d := range due {
+			require.False(t, d.At.Before(after.At), "oldest first")
+			got[d], after = true, d
+		}
+	}
+	require.Equal(t, want, got)
+	for _, smsc := range []string{"alpha", "beta"} {
+		for _, now := range instants[:min(len(instants), 3)] {
+			to := now.Truncate(time.Minute).Add(time.Minute)
+			var want int64
+			for k, n := range mem.Overdue {
+				if k.SMSC == smsc && k.Minute.Before(to) {
+					want += n
+				}
+			}
+			for w := range mem.Windows {
+				if w.Doubt && w.SMSC == smsc && w.At.Before(to) {
+					want++
+				}
+			}
+			n, err := s.Overdue(ctx, smsc, time.Time{}, to)
+			require.NoError(t, err)
+			require.Equal(t, want, n)
+		}
+	}
+	progress, err := s.Reprocessing(ctx)
+	require.NoError(t, err)
+	require.Equal(t, mem.Reprocess, progress)
+	restored, err := s.Restored(ctx)
+	require.NoError(t, err)
+	require.Equal(t, mem.Restored, restored)
 }
 
 // rulesOf are the rules of the tests' SMSCs.

@@ -166,7 +166,7 @@ func TestOpen_damaged(t *testing.T) {
 		{"state.db is empty", truncate(stateFile, 0), stateFile},
 		{"state.db is cut short", truncate(stateFile, 8192), stateFile},
 		{"state.db is somebody else's", foreign(stateFile), stateFile},
-		{"state.db is of a newer format", put(stateFile, tableID{table: tableMeta}.name(), metaFormat, seqKey(formatVersion+1)), ""},
+		{"state.db is of a newer format", put(stateFile, tableID{table: tableMeta}.name(), metaFormat, seqKey(stateVersion+1)), ""},
 		{"state.db is ahead of the log", put(stateFile, tableID{table: tableMeta}.name(), metaCursor, seqKey(1000)), logDir},
 		{"the last segment is garbage", write(segmentFile(15), garbage), segmentFile(15)},
 		{"the last segment is empty", truncate(segmentFile(15), 0), segmentFile(15)},
@@ -274,6 +274,40 @@ func TestOpen_stateMissing(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, stat.Rebuilt)
 	same(t, want, dump(t, s.Store))
+	s.check()
+}
+
+func TestOpen_stateOfEarlierFormat(t *testing.T) {
+	cfg := filledDir(t)
+	r, err := OpenReadOnly(cfg)
+	require.NoError(t, err)
+	want := dump(t, r)
+	require.NoError(t, r.Close())
+	rewrite(t, filepath.Join(cfg.Dir, stateFile), func(tx *bbolt.Tx) error {
+		meta := tx.Bucket(tableID{table: tableMeta}.name())
+		require.NoError(t, meta.Put(metaRestored, []byte("not what the log says")))
+		return meta.Put(metaFormat, seqKey(stateVersion-1))
+	})
+	before := files(t, cfg.Dir)
+
+	r, err = OpenReadOnly(cfg)
+	require.NoError(t, err)
+	same(t, want, dump(t, r))
+	require.NoError(t, r.Close())
+	require.Equal(t, before, files(t, cfg.Dir), "nothing is touched by reading")
+
+	s := start(t, cfg)
+	require.NoError(t, s.Sync(context.Background()))
+	stat, err := s.Stat(context.Background())
+	require.NoError(t, err)
+	require.True(t, stat.Rebuilt)
+	same(t, want, dump(t, s.Store))
+	require.Equal(t, before[stateFile], files(t, cfg.Dir)[stateFile+".v1"])
+	s.check()
+	s = start(t, cfg)
+	stat, err = s.Stat(context.Background())
+	require.NoError(t, err)
+	require.False(t, stat.Rebuilt, "once is enough")
 	s.check()
 }
 

@@ -11,8 +11,12 @@ import (
 	"esmed/statemachine"
 )
 
-// formatVersion is what this program writes. It reads all up to it and refuses newer ones.
-const formatVersion = 1
+// formatVersion is the log's that this program writes, and stateVersion state.db's. It reads all logs up to it
+// and refuses newer ones; a state.db of an earlier version is made anew.
+const (
+	formatVersion = 1
+	stateVersion  = 2 // 1 had no windows
+)
 
 // Fields of record.proto's Record.
 const (

@@ -19,7 +19,7 @@ type Stat struct {
 	Messages   int64
 	Queue      map[string]int64 // parts that wait, by SMSC
 	Open       map[statemachine.ExceptionKind]int64
-	Rebuilt    bool // state.db was missing at Open and was, or is being, made anew from the log
+	Rebuilt    bool // state.db was missing at Open, or of an earlier format, and was, or is being, made anew from the log
 }
 
 // Stat reads counters; it does not wait for the applier.

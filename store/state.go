@@ -38,7 +38,7 @@ func openState(dir string, write bool) (*bbolt.DB, error) {
 			switch {
 			case !ok:
 				return &DamagedError{File: stateFile, Err: errors.New("not esmed's")}
-			case version > formatVersion:
+			case version > stateVersion:
 				return ErrNewerFormat
 			}
 			if m, err := readStateMeta(state); err != nil || m.partition == 0 {
@@ -64,7 +64,7 @@ func createState(path string, partition uint64, scratch bool) (*bbolt.DB, error)
 // beginState writes what a projection begins with.
 func beginState(to sink, partition uint64) error {
 	id := tableID{table: tableMeta}
-	return errors.Join(to.put(id, metaFormat, seqKey(formatVersion)), to.put(id, metaPartition, seqKey(partition)))
+	return errors.Join(to.put(id, metaFormat, seqKey(stateVersion)), to.put(id, metaPartition, seqKey(partition)))
 }
 
 func stateMetaOf(db *bbolt.DB) (m stateMeta, err error) {

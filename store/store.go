@@ -24,7 +24,7 @@ type Store struct {
 	keys    *keyring
 	state   *bbolt.DB // nil: read-only, and there is none
 	over    *overlay  // what a read-only store folded in memory; else nil
-	rebuilt bool      // state.db was missing
+	rebuilt bool      // state.db was missing, or of an earlier format
 
 	intake  intake
 	feed    feed
@@ -46,7 +46,8 @@ type Store struct {
 
 // Open opens data_dir for the daemon, and makes it when there is none. It waits for commands that read
 // it at that moment, a second at most. After an error (ErrLocked, ErrNewerFormat, *DamagedError, the
-// system's) nothing was changed. Records that state.db lacks are applied by Run. Close must be called.
+// system's) nothing was changed. Records that state.db lacks are applied by Run: all of them when it is not
+// there, or of an earlier format, which is set aside. Close must be called.
 func Open(cfg Config) (*Store, error) {
 	s, err := open(cfg.withDefaults(), true)
 	if err != nil {
@@ -57,7 +58,7 @@ func Open(cfg Config) (*Store, error) {
 
 // OpenReadOnly opens data_dir for reading while no daemon has it (ErrLocked when one does; ErrNoStore
 // when there is nothing). Nothing is written: what state.db lacks is folded in memory, all of the log
-// if there is no state.db. Run and what writes answer ErrReadOnly.
+// if there is no state.db, or one of an earlier format. Run and what writes answer ErrReadOnly.
 func OpenReadOnly(cfg Config) (*Store, error) {
 	s, err := open(cfg.withDefaults(), false)
 	if err != nil {
@@ -112,11 +113,17 @@ func (s *Store) openFiles(write bool) error {
 	if s.log.last() > 0 {
 		s.keys.least = uint64(s.log.lastAt.Unix()) + 1
 	}
-	if err := s.checkCursor(); err != nil {
+	older, err := s.checkState()
+	if err != nil {
 		return err
 	}
 	if write {
 		if err := s.log.begin(); err != nil {
+			return err
+		}
+	}
+	if older > 0 {
+		if err := s.setAside(older, write); err != nil {
 			return err
 		}
 	}
@@ -158,20 +165,39 @@ func (s *Store) makeDirs() error {
 	return makeDir(filepath.Join(s.cfg.Dir, logDir))
 }
 
-// checkCursor refuses a state.db that has seen more than the log holds.
-func (s *Store) checkCursor() error {
+// checkState refuses a state.db that has seen more than the log holds. older is its format when that is an
+// earlier one, else 0.
+func (s *Store) checkState() (older uint64, err error) {
 	if s.state == nil {
-		return nil
+		return 0, nil
 	}
 	m, err := stateMetaOf(s.state)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if m.cursor > s.log.last() {
-		return &DamagedError{File: logDir, Seq: s.log.last() + 1, Err: fmt.Errorf("ends before seq %d, which state.db has", m.cursor)}
+		return 0, &DamagedError{File: logDir, Seq: s.log.last() + 1, Err: fmt.Errorf("ends before seq %d, which state.db has", m.cursor)}
+	}
+	if m.format < stateVersion {
+		return m.format, nil
 	}
 	s.applied.Store(m.cursor)
-	return nil
+	return 0, nil
+}
+
+// setAside leaves a state.db of an earlier format alone, under another name if this store writes: what it has
+// follows from the log.
+func (s *Store) setAside(format uint64, write bool) error {
+	err := s.state.Close()
+	s.state = nil
+	if err != nil || !write {
+		return err
+	}
+	path := filepath.Join(s.cfg.Dir, stateFile)
+	if err := os.Rename(path, fmt.Sprintf("%s.v%d", path, format)); err != nil {
+		return err
+	}
+	return syncDir(s.cfg.Dir)
 }
 
 // begin makes what follows from what was opened.

@@ -21,6 +21,7 @@ const (
 	tableInboxByKey
 	tableInboxByDest
 	tableInboxByAge
+	tableInboxBySeq
 	tableInbound
 	tableInboundByAge
 	tableExceptions
@@ -28,6 +29,8 @@ const (
 	tableOpen
 	tableTallies
 	tableSizes
+	tableWindows
+	tableOverdue
 	plainTables // how many are a bucket of the root; the others come in partitions
 
 	tableDecisions // by seq of the cause
@@ -40,9 +43,9 @@ const (
 var tableNames = [...]string{
 	tableMeta: "meta", tablePartitions: "partitions", tableQueue: "queue", tableDelayed: "delayed",
 	tableUnanswered: "unanswered", tableInbox: "inbox", tableInboxByKey: "inbox_by_key",
-	tableInboxByDest: "inbox_by_dest", tableInboxByAge: "inbox_by_age", tableInbound: "inbound",
-	tableInboundByAge: "inbound_by_age", tableExceptions: "exceptions", tableOpenByGroup: "open_by_group",
-	tableOpen: "open", tableTallies: "tallies", tableSizes: "sizes",
+	tableInboxByDest: "inbox_by_dest", tableInboxByAge: "inbox_by_age", tableInboxBySeq: "inbox_by_seq",
+	tableInbound: "inbound", tableInboundByAge: "inbound_by_age", tableExceptions: "exceptions", tableOpenByGroup: "open_by_group",
+	tableOpen: "open", tableTallies: "tallies", tableSizes: "sizes", tableWindows: "windows", tableOverdue: "overdue",
 	tableDecisions: "decisions", tableMessages: "messages", tableIDs: "ids", tableRefs: "refs", tableDests: "dests",
 }
 
