@@ -100,7 +100,7 @@ func (s *step) raiseWord(e *evidence) error {
 // basis and seq are what a new state rests on, ended is what ends a doubt; "" if nothing does.
 func (s *step) settle(m *Message, p *Part, basis Basis, seq uint64, ended DoubtEnd) error {
 	from := p.State
-	if p.Queued() && (p.arrived() || p.Reported.Final || m.failed()) {
+	if p.Queued() && (p.arrived() || p.Reported.Final || p.CutoffSeq != 0 || m.failed()) {
 		s.dequeue(m, p)
 	}
 	if p.settle(basis, seq); p.State == Failed && from != Failed && basis == BasisNone {

@@ -60,16 +60,29 @@
 // the rules moved, and a cutoff that comes too early moves the entry to where it belongs. A window to which
 // the rules give no end, as those of an SMSC that was taken out of the configuration, stays as it was.
 //
+// # Retention
+//
+// A message is dropped once nothing waits for it any more; Message.Loose says whether something does. A
+// retention record closes it then: what waits in the queue leaves it, an unanswered attempt is in doubt, and
+// a part that is open becomes FAILED (basis expiry) where no attempt of it may have arrived, else what a
+// cutoff makes of it, in doubt or not. Where it is not even known whether the SMSC has the part it is
+// UNREPORTED, also if no receipt was asked for. The doubt's exception ends; what comes after counts as ever.
+//
+// A dropped row of the inbox leaves a decision for each of its receptions, and the exception that it opened
+// ends. What refers to a dropped message (ids in the index) finds nothing. What was dropped from the log
+// (ErrGone) is not judged again: a reception stays in the row that holds it.
+//
 // # Decisions
 //
 // Every record that says something about a message but accepted and sent, our own acts, which the
 // Message itself names, leaves a Decision in the message's chain; a reception leaves one for each part
 // it is judged for, or one without a message. The last decision about a reception is the one that
-// stands: matched, not_a_receipt, undecodable, or held in exactly one row of the inbox.
+// stands: matched, not_a_receipt, undecodable, or held in exactly one row of the inbox, until that is
+// dropped.
 //
 // Files: step.go (Fold), submit.go and reception.go (a function a record type), part.go, attempt.go and
 // fold.go (states), evidence.go and verdict.go (what evidence counts for), correlate.go, narrow.go and
 // address.go (whose it is), identify.go (which ids an attempt has), inbox.go and release.go (what waits),
-// exceptions.go, tally.go, reason.go, window.go (when a part's time is over), overlay.go (a step sees what it changed itself), memory.go
-// (a View in maps).
+// window.go (when a part's time is over), retention.go (what is closed and dropped), exceptions.go, tally.go,
+// reason.go, overlay.go (a step sees what it changed itself), memory.go (a View in maps).
 package statemachine

@@ -103,16 +103,26 @@ func (s *step) resolve(kind ExceptionKind, group, action, by string) error {
 	x.Status = StatusResolved
 	x.Resolution = &Resolution{Action: action, By: by, At: s.rec.At, Seq: s.rec.Seq}
 	x.note(s.rec.Seq)
+	return s.unlist(x)
+}
+
+// unlist takes an exception from the message that shows it as open.
+func (s *step) unlist(x *Exception) error {
 	if x.Message == "" {
 		return nil
 	}
-	m, err := s.edit(x.Message)
+	m, err := s.message(x.Message)
 	if err != nil || m == nil {
 		return err
 	}
-	if i := slices.Index(m.Exceptions, x.ID); i >= 0 {
-		m.Exceptions = slices.Delete(slices.Clone(m.Exceptions), i, i+1)
+	i := slices.Index(m.Exceptions, x.ID)
+	if i < 0 {
+		return nil
 	}
+	if m, err = s.edit(x.Message); err != nil {
+		return err
+	}
+	m.Exceptions = slices.Delete(slices.Clone(m.Exceptions), i, i+1)
 	return nil
 }
 

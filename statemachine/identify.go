@@ -1,6 +1,7 @@
 package statemachine
 
 import (
+	"errors"
 	"slices"
 
 	"esmed/receipt"
@@ -141,6 +142,9 @@ func (s *step) shareFrom(m *Message, ref AttemptRef, other *Part, keys []receipt
 			continue
 		}
 		e, err := s.readAgain(event.Seq)
+		if errors.Is(err, ErrGone) {
+			continue
+		}
 		if err != nil {
 			return err
 		}

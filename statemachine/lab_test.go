@@ -137,15 +137,35 @@ func (l *lab) fact(name statemachine.RecordType, rest string, a args) statemachi
 		smsc := a.or("smsc", "alpha")
 		return &statemachine.Reception{SMSC: smsc, Account: l.account(smsc), PDU: []byte(rest), Length: uint32(len(rest))}
 	case statemachine.TypeRetry:
-		for key, row := range l.mem.Inbox {
-			if fmt.Sprint(row.Receptions[0]) == a.word {
-				return &statemachine.Retry{Row: key}
-			}
-		}
-		return &statemachine.Retry{Row: "gone"}
+		return &statemachine.Retry{Row: l.row(a.word)}
+	case statemachine.TypeRetention:
+		return l.retention(a)
 	}
 	require.Fail(l.t, "unknown record type", "%s", name)
 	return nil
+}
+
+// row is the key of the inbox row whose first reception is the record of that number; "gone" when there is none.
+func (l *lab) row(first string) statemachine.InboxKey {
+	for key, row := range l.mem.Inbox {
+		if fmt.Sprint(row.Receptions[0]) == first {
+			return key
+		}
+	}
+	return "gone"
+}
+
+// retention reads close=M1,M2 or messages=M3 or inbox=5,7 (first receptions) or exceptions=x4 or log=9.
+func (l *lab) retention(a args) *statemachine.Retention {
+	r := &statemachine.Retention{Messages: statemachine.ID(a.value["messages"]), Log: uint64(a.number(l.t, "log"))}
+	for _, id := range a.list("close") {
+		r.Close = append(r.Close, statemachine.ID(id))
+	}
+	for _, first := range a.list("inbox") {
+		r.Inbox = append(r.Inbox, l.row(first))
+	}
+	r.Exceptions = a.list("exceptions")
+	return r
 }
 
 func (l *lab) account(smsc string) string {
@@ -299,6 +319,11 @@ func parseArgs(t *testing.T, line string) args {
 		require.False(t, quoted, "a quote is not closed: %s", line)
 	}
 	return a
+}
+
+// list is a value's words between commas; nil when there is none.
+func (a args) list(key string) []string {
+	return strings.FieldsFunc(a.value[key], func(c rune) bool { return c == ',' })
 }
 
 func (a args) has(key string) bool { _, ok := a.value[key]; return ok }

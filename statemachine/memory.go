@@ -3,6 +3,7 @@ package statemachine
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -27,6 +28,7 @@ type Memory struct {
 	Reprocess  ReprocessProgress
 	Restored   Restored
 
+	begins     uint64 // records before are gone
 	rulesSeq   uint64
 	rules      *Rules
 	index      map[indexKey][]AttemptRef
@@ -172,7 +174,12 @@ func (m *Memory) drop(d *Drop) {
 	for _, id := range d.Exceptions {
 		delete(m.Exceptions, id)
 	}
+	if d.Log <= m.begins {
+		return
+	}
+	m.begins = d.Log
 	m.Decisions = slices.DeleteFunc(m.Decisions, func(x Decision) bool { return x.Pos.Seq < d.Log })
+	maps.DeleteFunc(m.Records, func(seq uint64, _ Record) bool { return seq < d.Log })
 }
 
 func (m *Memory) putUnanswered(c UnansweredChange) {
@@ -232,6 +239,9 @@ func (m *Memory) Inbound(account string, event receipt.Fingerprint) (uint64, tim
 // Record implements View.
 func (m *Memory) Record(seq uint64) (Record, error) {
 	rec, ok := m.Records[seq]
+	if seq < m.begins {
+		return Record{}, fmt.Errorf("%w: record %d", ErrGone, seq)
+	}
 	if !ok {
 		return Record{}, fmt.Errorf("statemachine: no record %d", seq)
 	}
@@ -243,6 +253,9 @@ func (m *Memory) Exception(id string) (*Exception, error) { return m.Exceptions[
 
 // Decision implements View.
 func (m *Memory) Decision(pos DecisionPos) (*Decision, error) {
+	if pos.Seq < m.begins {
+		return nil, fmt.Errorf("%w: decision %d.%d", ErrGone, pos.Seq, pos.N)
+	}
 	for i := range m.Decisions {
 		if m.Decisions[i].Pos == pos {
 			return &m.Decisions[i], nil

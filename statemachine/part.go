@@ -81,6 +81,16 @@ func (p *Part) has(o Outcome) bool { return p.first(o) != nil }
 // arrived reports whether the SMSC certainly has the part.
 func (p *Part) arrived() bool { return p.has(AcceptedBy) || p.has(Arrived) }
 
+// mayHaveArrived reports whether the SMSC has the part, or may have it.
+func (p *Part) mayHaveArrived() bool {
+	for i := range p.Attempts {
+		if p.Attempts[i].MayHaveArrived() {
+			return true
+		}
+	}
+	return false
+}
+
 // which gives the numbers of the attempts of which that is true.
 func (p *Part) which(is func(*Attempt) bool) []int {
 	var numbers []int
@@ -126,7 +136,7 @@ func (p *Part) current() State {
 		return Failed
 	case p.Reported.Final:
 		return p.Reported.State
-	case p.CutoffSeq != 0 && p.Asked:
+	case p.CutoffSeq != 0 && (p.Asked || !p.arrived() && p.Reported.State == NoState):
 		return Unreported
 	case p.CutoffSeq != 0:
 		return Submitted

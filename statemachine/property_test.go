@@ -115,12 +115,32 @@ func (w *world) line() string {
 		if chance(rt, "rules", 4) {
 			return strings.Replace(worldRules, "alpha", "alpha window="+pick(rt, "window", []string{"1h", "72h", "2000h"}), 1)
 		}
+		if chance(rt, "retention", 4) {
+			return w.retained()
+		}
 		for _, key := range slices.Sorted(maps.Keys(w.mem.Inbox)) {
 			return fmt.Sprintf("retry %d", w.mem.Inbox[key].Receptions[0])
 		}
 		return "retry 1"
 	}
 	return w.reception()
+}
+
+// retained draws what retention closes or drops, but for whole messages. A doubt stays somebody's to decide.
+func (w *world) retained() string {
+	switch rapid.IntRange(0, 2).Draw(w.rt, "drop") {
+	case 0:
+		for _, key := range slices.Sorted(maps.Keys(w.mem.Inbox)) {
+			return fmt.Sprintf("retention inbox=%d", w.mem.Inbox[key].Receptions[0])
+		}
+	case 1:
+		for _, id := range slices.Sorted(maps.Keys(w.mem.Exceptions)) {
+			if w.mem.Exceptions[id].Kind != statemachine.KindInDoubt {
+				return "retention exceptions=" + id
+			}
+		}
+	}
+	return "retention close=" + pick(w.rt, "message", messages)
 }
 
 func (w *world) reception() string {
@@ -303,7 +323,8 @@ func requireChain(rt *rapid.T, l *lab, m *statemachine.Message) {
 	require.Zero(rt, n)
 }
 
-// requireAccounted: every reception is matched, or in the inbox once, or an exception, or no evidence.
+// requireAccounted: every reception is matched, or in the inbox once (or was there until retention dropped
+// it), or an exception, or no evidence.
 func requireAccounted(rt *rapid.T, l *lab) {
 	standing := map[uint64]statemachine.Decision{}
 	perPart := map[string]int{}
@@ -337,6 +358,10 @@ func requireAccounted(rt *rapid.T, l *lab) {
 		case statemachine.Matched, statemachine.NotAReceipt, statemachine.Undecodable:
 			require.Zero(rt, held[seq], "reception %d is %s and held", seq, d.Correlation)
 		default:
+			if l.mem.Records[d.Pos.Seq].Fact.Type() == statemachine.TypeRetention {
+				require.Zero(rt, held[seq], "reception %d is dropped and held", seq)
+				continue
+			}
 			require.Equal(rt, 1, held[seq], "reception %d is %s and in %d rows", seq, d.Correlation, held[seq])
 		}
 	}

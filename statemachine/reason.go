@@ -90,6 +90,9 @@ func (t *teller) state() string {
 	case Failed:
 		return t.failed()
 	case Unreported:
+		if !p.arrived() && p.Reported.State == NoState { // only retention closes what may never have arrived
+			return fmt.Sprintf("whether %s has it was not known, and nothing was heard until its time to be kept was over, record %d", t.m.SMSC, p.CutoffSeq)
+		}
 		return fmt.Sprintf("nothing final was heard before its window ended, record %d", p.CutoffSeq)
 	}
 	return t.reported()

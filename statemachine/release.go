@@ -2,6 +2,7 @@ package statemachine
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"esmed/receipt"
@@ -12,7 +13,7 @@ type waiting struct {
 	row  *InboxRow // as it was
 	next int       // index in row.Receptions of the one to judge next
 	left []uint64  // those that stay
-	e    evidence  // the last of those …
+	e    evidence  // the last of those that is not gone …
 	f    finding   // … and what was found for it
 }
 
@@ -104,6 +105,10 @@ func (s *step) nextWoken() *waiting {
 
 func (s *step) judgeAgain(w *waiting, seq uint64) error {
 	e, err := s.readAgain(seq)
+	if errors.Is(err, ErrGone) {
+		w.left = append(w.left, seq)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -133,7 +138,9 @@ func (s *step) settleRow(w *waiting) error {
 	}
 	row := *w.row
 	row.Receptions = w.left
-	row.refresh(&w.e, &w.f)
+	if w.e.seq != 0 { // else all that is left is gone
+		row.refresh(&w.e, &w.f)
+	}
 	if len(row.Receptions) != len(w.row.Receptions) || row.Why != w.row.Why || row.WaitsFor != w.row.WaitsFor ||
 		!slices.Equal(row.Keys, w.row.Keys) {
 		s.putRow(row.Key, &row)

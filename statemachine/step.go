@@ -73,6 +73,8 @@ func (s *step) take() error {
 		return s.queryResp(f)
 	case *Retry:
 		return s.retry(f)
+	case *Retention:
+		return s.retention(f)
 	}
 	return nil // Rules, SessionEvent, Other
 }
