@@ -54,14 +54,21 @@
 //	          first             seq of its first record
 //	          previous          first seq of the segment before, 0 in the first
 //	          chain             hash of the last commit before it; zeros in the first
+//	          skips             that commit, the one it skips to, and so on, oldest first: number, seq, hash each
 //	          rules             rules in force at its beginning: seq, record; empty = none
 //	          rules_now         the newest rules: seq, record; empty = none
 //	          previous_sha256   of the file before, put once it is computed
 //	records   seq               record, its texts sealed
 //
-// The last record of each commit ends with the commit's hash: SHA-256 of the hash of the commit before and
-// the hashes of its records, so that a record is proven by the hashes beside it and shows nothing of
-// them. A segment is closed after 3 million records or 1 GiB, and at a restart when it is over 64 MiB, since
+// The last record of each commit ends with the commit's number, the commit that it skips to (its number
+// without the lowest bit that is set) and its hash: SHA-256 of the hash of the commit before, number, seq,
+// skip, and the SHA-256 of the hashes of its records. So a record is proven by the hashes beside it and
+// shows nothing of them, and a few dozen commits lead from it to any later one (Evidence). In segments of
+// format 1 the hash is of the hash of the commit before and those of the records alone, without number
+// and skip; nothing is appended to them. What commits skip to before the first segment is taken as its
+// head says: it was dropped, and later hashes cover it.
+//
+// A segment is closed after 3 million records or 1 GiB, and at a restart when it is over 64 MiB, since
 // bbolt reads a file whole to append to it again; so opening takes as long however much is stored. Seqs
 // have no gap; at never decreases. Texts are sealed with AES-256 in counter mode: their length
 // is the same, and hashes hold without the key. Where a key was destroyed texts read as zeros:

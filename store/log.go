@@ -33,8 +33,7 @@ type segmentLog struct {
 	dir        string
 	maxRecords uint64
 
-	chain    *chain
-	head     hash      // of the last commit
+	chain    chain
 	lastAt   time.Time // of the last record when the log was opened
 	rulesNow []byte    // value of the newest rules record, behind its seq; nil = none
 	rolled   chan struct{}
@@ -55,7 +54,6 @@ func openLog(dir string, write bool, maxRecords int) (*segmentLog, error) {
 			return nil, errors.Join(err, l.close())
 		}
 	}
-	l.chain = newChain(l.head)
 	return l, nil
 }
 
@@ -90,27 +88,44 @@ func (l *segmentLog) openNext(first uint64, write bool, dropped bool) error {
 	case first != next:
 		return s.damaged(next, fmt.Errorf("records %d to %d are missing before it", next, first-1))
 	}
-	l.head, l.rulesNow = head.chain, head.rulesNow
+	l.chain, l.rulesNow = head.chain, head.rulesNow
 	s.summed = head.sum != nil || len(l.segments) == 1
-	return l.readHead(s)
+	return l.readTip(s)
 }
 
-// readHead takes the chain's head from the last record of a segment.
-func (l *segmentLog) readHead(s *segment) error {
+// readTip brings the chain to the last record of a segment: to its commit, and to those that later ones
+// will skip to, which are found by going the same way.
+func (l *segmentLog) readTip(s *segment) error {
 	if s.last < s.first {
 		return nil
 	}
-	return s.read(s.last, func(seq uint64, value []byte) (bool, error) {
-		e, err := decodeRecord(seq, value)
-		if err == nil && e.commit == nil {
-			err = errors.New("ends within a commit")
+	last, err := s.commitAt(s.last)
+	if err != nil {
+		return err
+	}
+	l.lastAt = last.at
+	tip := link{last.number, skip{s.last, last.hash}}
+	ways := skips{tip}
+	for at := last.commit; at.number > 0 && skipTarget(at.number) > 0; at = last.commit {
+		to := link{skipTarget(at.number), at.skip}
+		if to.seq < s.first {
+			break
 		}
-		if err != nil {
-			return false, s.damaged(seq, err)
+		if last, err = s.commitAt(to.seq); err != nil {
+			return err
 		}
-		l.head, l.lastAt = *e.commit, e.At
-		return false, nil
-	})
+		if last.number != to.number || last.hash != to.hash {
+			return s.damaged(to.seq, errors.New("is not the commit that a later one skips to"))
+		}
+		ways = append(ways, to)
+	}
+	l.chain.head = tip.hash
+	if tip.number == 0 {
+		return nil
+	}
+	slices.Reverse(ways)
+	l.chain.skips = append(l.chain.skips.below(skipTarget(ways[0].number)), ways...)
+	return nil
 }
 
 // droppedMark in the log directory says that segments before the first were dropped on purpose.
@@ -147,7 +162,7 @@ func (l *segmentLog) last() uint64 {
 func (l *segmentLog) active() *segment { return l.segments[len(l.segments)-1] }
 
 func (l *segmentLog) append(values [][]byte, rules []byte) error {
-	if a := l.active(); a.db.IsReadOnly() || a.last+1-a.first >= l.maxRecords || a.bytes.Load() >= segmentBytes {
+	if a := l.active(); a.db.IsReadOnly() || a.format < formatVersion || a.last+1-a.first >= l.maxRecords || a.bytes.Load() >= segmentBytes {
 		if err := l.roll(); err != nil {
 			return diskFull(err)
 		}
@@ -156,13 +171,14 @@ func (l *segmentLog) append(values [][]byte, rules []byte) error {
 	for i, value := range values {
 		l.chain.add(hashRecord(first+uint64(i), value))
 	}
-	head := l.chain.end()
-	values[n-1] = appendCommit(values[n-1], head)
+	last := first + uint64(n) - 1
+	made := l.chain.next(last)
+	values[n-1] = appendCommit(values[n-1], made)
 	if err := l.active().append(first, values, rules); err != nil {
-		l.chain.begin(l.head)
+		l.chain.abandon()
 		return err
 	}
-	l.head = head
+	l.chain.follow(made, last)
 	if rules != nil {
 		l.rulesNow = rules
 	}
@@ -173,7 +189,7 @@ func (l *segmentLog) append(values [][]byte, rules []byte) error {
 func (l *segmentLog) roll() error {
 	a := l.active()
 	s, err := createSegment(l.dir, segmentHead{
-		first: a.last + 1, previous: a.first, chain: l.head, rules: l.rulesNow, rulesNow: l.rulesNow,
+		first: a.last + 1, previous: a.first, chain: l.chain, rules: l.rulesNow, rulesNow: l.rulesNow,
 	}, l.maxRecords)
 	if err != nil {
 		return err

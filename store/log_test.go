@@ -65,10 +65,11 @@ func TestSegmentLog(outer *testing.T) {
 		require.Equal(t, segmentName(5), l.fileOf(9))
 	})
 	t.Run("goes on where it ended", func(t *testing.T) {
-		head := l.head
+		chain := l.chain
 		require.NoError(t, l.close())
 		l = openTestLog(outer, dir, true)
-		require.Equal(t, head, l.head)
+		require.Equal(t, chain.head, l.chain.head)
+		require.Equal(t, chain.skips, l.chain.skips)
 		require.EqualValues(t, 10, l.last())
 		require.NoError(t, l.append(cutoffs(t, 11, 1), nil))
 	})
@@ -149,7 +150,7 @@ func TestRecord_golden(t *testing.T) {
 	require.NoError(t, err)
 	var e encoder
 	var lines []string
-	var chained = newChain(hash{})
+	var chained chain
 	for i, fact := range facts {
 		rec := statemachine.Record{Seq: uint64(i + 1), At: at, Fact: fact}
 		var spans []Span
@@ -165,7 +166,16 @@ func TestRecord_golden(t *testing.T) {
 		chained.add(hashRecord(rec.Seq, b))
 		lines = append(lines, fmt.Sprintf("%s %x", fact.Type(), b))
 	}
-	lines = append(lines, fmt.Sprintf("commit %x", chained.end()), "")
+	var old commit
+	old.hash = old.sum(hash{}, 0, chained.records)
+	chained.head, chained.skips = hash{1}, skips{{6, skip{3, hash{3}}}, {7, skip{4, hash{1}}}}
+	lines = append(lines, fmt.Sprintf("commit of format 1 %x", old.hash))
+	for range 2 { // numbers 8 and 9: the first skips to none
+		made := chained.next(uint64(len(facts)))
+		lines = append(lines, fmt.Sprintf("commit %x", made.append(nil)))
+		chained.follow(made, uint64(len(facts)))
+	}
+	lines = append(lines, "")
 	path := filepath.Join("testdata", "records.golden")
 	if *update {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))

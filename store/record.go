@@ -14,7 +14,7 @@ import (
 // formatVersion is the log's that this program writes, and stateVersion state.db's. It reads all logs up to it
 // and refuses newer ones; a state.db of an earlier version is made anew.
 const (
-	formatVersion = 1
+	formatVersion = 2 // 1 had commits without number and skip (chain.go)
 	stateVersion  = 2 // 1 had no windows
 )
 
@@ -87,9 +87,7 @@ type entry struct {
 	key      uint64 // name of the key that seals its texts; 0 = no text
 	textGone bool   // that key was destroyed
 
-	size   int   // of the encoding without the commit field
-	hash   hash  // of the record; see chain.go
-	commit *hash // set on the last record of a commit
+	commit *commit // set on the last record of a commit
 }
 
 // encoder writes records. Its scratch space is used again, so it belongs to one goroutine.
@@ -126,14 +124,44 @@ func (e *encoder) appendRecord(b []byte, r statemachine.Record, spans []Span, ke
 }
 
 // appendCommit closes a commit: b ends with its last record.
-func appendCommit(b []byte, h hash) []byte { return putBytes(b, fieldCommit, h[:]) }
+func appendCommit(b []byte, c commit) []byte {
+	b = protowire.AppendVarint(protowire.AppendTag(b, fieldCommit, protowire.BytesType), commitSize)
+	return c.append(b)
+}
+
+// outline is what the hash chain needs of a record. Nothing of its fact is read.
+type outline struct {
+	at     time.Time
+	body   []byte           // the encoding without the commit field
+	fact   protowire.Number // the field that the fact is in
+	ends   bool             // it is the last of a commit, which is commit
+	commit commit
+}
+
+func readOutline(value []byte) (o outline, err error) {
+	o.body = value
+	f := fields{rest: value}
+	for before := len(f.rest); f.next(); before = len(f.rest) {
+		switch {
+		case f.num == fieldAt:
+			o.at = f.time()
+		case f.num == fieldCommit:
+			if o.commit, o.ends = readCommit(f.b); !o.ends || len(f.rest) != 0 {
+				return o, errMalformed
+			}
+			o.body = value[:len(value)-before]
+		case f.num >= fieldFact:
+			o.fact = f.num
+		}
+	}
+	return o, f.err
+}
 
 // decodeRecord reads what appendRecord and appendCommit wrote. Texts are still sealed.
 func decodeRecord(seq uint64, value []byte) (entry, error) {
 	e := entry{Record: statemachine.Record{Seq: seq}}
-	body := value
 	f := fields{rest: value}
-	for before := len(f.rest); f.next(); before = len(f.rest) {
+	for f.next() {
 		switch {
 		case f.num == fieldAt:
 			e.At = f.time()
@@ -142,11 +170,11 @@ func decodeRecord(seq uint64, value []byte) (entry, error) {
 		case f.num == fieldSpans:
 			e.spans = readSpans(&f)
 		case f.num == fieldCommit:
-			if len(f.b) != len(hash{}) || len(f.rest) != 0 {
+			c, ok := readCommit(f.b)
+			if !ok || len(f.rest) != 0 {
 				return e, errMalformed
 			}
-			e.commit = (*hash)(f.bytes())
-			body = value[:len(value)-before]
+			e.commit = &c
 		case f.num >= fieldFact:
 			e.Fact = readFact(f.num, &f)
 		}
@@ -160,7 +188,6 @@ func decodeRecord(seq uint64, value []byte) (entry, error) {
 	if pdu := sealedPDU(e.Fact); !within(e.spans, len(pdu)) {
 		return e, errMalformed
 	}
-	e.size, e.hash = len(body), hashRecord(seq, body)
 	return e, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"go.etcd.io/bbolt"
 )
@@ -32,6 +33,7 @@ var (
 	keyChain    = []byte("chain")    // hash of the commit before its first
 	keyRules    = []byte("rules")    // rules in force at its first record: seq, then the record's value
 	keyRulesNow = []byte("rules_now")
+	keySkips    = []byte("skips")           // commits up to its first that later ones skip to: number, seq, hash each
 	keySum      = []byte("previous_sha256") // of the file before; put when it was computed
 )
 
@@ -44,13 +46,15 @@ type segment struct {
 	last  uint64       // first-1 = holds none; belongs to who appends
 	bytes atomic.Int64 // in use
 
-	summed bool // its head has the SHA-256 of the file before; belongs to hashSegments
+	format uint64 // version of its layout
+	summed bool   // its head has the SHA-256 of the file before; belongs to hashSegments
 }
 
 // segmentHead is what a segment begins with.
 type segmentHead struct {
 	first, previous uint64
-	chain           hash
+	format          uint64
+	chain           chain  // as it stands before its first commit
 	rules           []byte // nil = none in force
 	rulesNow        []byte // the newest, in this segment or before
 	sum             []byte // SHA-256 of the file before; nil = not computed yet, or none
@@ -78,7 +82,7 @@ func segmentOptions(maxRecords uint64) bbolt.Options {
 }
 
 func createSegment(dir string, head segmentHead, maxRecords uint64) (*segment, error) {
-	s := &segment{name: segmentName(head.first), first: head.first, last: head.first - 1}
+	s := &segment{name: segmentName(head.first), first: head.first, last: head.first - 1, format: formatVersion}
 	s.path = filepath.Join(dir, s.name)
 	db, err := createBolt(s.path, s.name, segmentOptions(maxRecords), func(tx *bbolt.Tx) error {
 		b, err := tx.CreateBucket(bucketHead)
@@ -90,7 +94,7 @@ func createSegment(dir string, head segmentHead, maxRecords uint64) (*segment, e
 		}
 		for _, kv := range [][2][]byte{
 			{keyFormat, seqKey(formatVersion)}, {keyFirst, seqKey(head.first)}, {keyPrevious, seqKey(head.previous)},
-			{keyChain, head.chain[:]}, {keyRules, head.rules}, {keyRulesNow, head.rulesNow},
+			{keyChain, head.chain.head[:]}, {keySkips, head.chain.skips.append(nil)}, {keyRules, head.rules}, {keyRulesNow, head.rulesNow},
 		} {
 			if err := b.Put(kv[0], kv[1]); err != nil {
 				return err
@@ -139,13 +143,25 @@ func openSegment(dir string, first uint64, write bool, maxRecords uint64) (*segm
 				return errors.New("last key is no seq of this segment")
 			}
 		}
+		s.format = head.format
 		s.bytes.Store(tx.Size())
 		return nil
 	})
+	if err == nil && !s.db.IsReadOnly() && s.format < formatVersion && s.last < s.first {
+		err = s.renew()
+	}
 	if err != nil {
 		return nil, head, errors.Join(s.damaged(0, err), s.db.Close())
 	}
 	return s, head, nil
+}
+
+// renew makes a segment of an older format that holds no record one of today's.
+func (s *segment) renew() error {
+	s.format = formatVersion
+	return guard(s.name, func() error {
+		return s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(bucketHead).Put(keyFormat, seqKey(formatVersion)) })
+	})
 }
 
 func readHead(tx *bbolt.Tx) (h segmentHead, err error) {
@@ -160,12 +176,15 @@ func readHead(tx *bbolt.Tx) (h segmentHead, err error) {
 		}
 		return v
 	}
-	if number(keyFormat) > formatVersion {
+	if h.format = number(keyFormat); h.format > formatVersion {
 		return h, ErrNewerFormat
 	}
 	h.first, h.previous = number(keyFirst), number(keyPrevious)
-	if copy(h.chain[:], b.Get(keyChain)) != len(h.chain) {
+	if copy(h.chain.head[:], b.Get(keyChain)) != len(h.chain.head) {
 		err = errors.New("head has no chain")
+	}
+	if err == nil {
+		h.chain.skips, err = readSkips(b.Get(keySkips))
 	}
 	h.rules, h.rulesNow, h.sum = clone(b.Get(keyRules)), clone(b.Get(keyRulesNow)), clone(b.Get(keySum))
 	return h, err
@@ -269,4 +288,29 @@ func fileSum(path string) ([]byte, error) {
 		return nil, err
 	}
 	return sum.Sum(nil), nil
+}
+
+// commitEnd is what the last record of a commit tells of it.
+type commitEnd struct {
+	commit
+	at time.Time
+}
+
+// commitAt reads the commit that a record ends.
+func (s *segment) commitAt(seq uint64) (end commitEnd, err error) {
+	err = s.read(seq, func(at uint64, value []byte) (bool, error) {
+		o, err := readOutline(value)
+		switch {
+		case err != nil:
+			return false, err
+		case at != seq || !o.ends:
+			return false, errors.New("ends within a commit")
+		}
+		end = commitEnd{o.commit, o.at}
+		return false, nil
+	})
+	if err == nil && end.hash == (hash{}) {
+		err = errors.New("record is missing")
+	}
+	return end, s.damaged(seq, err)
 }

@@ -85,7 +85,7 @@ func open(cfg Config, write bool) (s *Store, err error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.end.Store(s.log.last())
-	s.head.Store(&Head{s.log.last(), s.log.head, s.log.lastAt})
+	s.head.Store(&Head{s.log.last(), s.log.chain.head, s.log.lastAt})
 	return s, s.begin(write)
 }
 

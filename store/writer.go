@@ -235,7 +235,7 @@ func (w *writer) publish(elapsed time.Duration) {
 	}
 	w.s.feed.push(w.records)
 	w.s.end.Store(w.records[n-1].Seq)
-	w.s.head.Store(&Head{w.records[n-1].Seq, w.s.log.head, w.records[n-1].At})
+	w.s.head.Store(&Head{w.records[n-1].Seq, w.s.log.chain.head, w.records[n-1].At})
 	w.s.wake()
 	if w.s.cfg.OnCommit != nil {
 		w.s.cfg.OnCommit(n, elapsed)
