@@ -74,7 +74,7 @@ Its other commands ask the daemon what happened to a message, and how it knows.`
 	root.AddCommand(
 		runCommand(), configCommand(),
 		sendCommand(), statusCommand(), eventsCommand(), listCommand(),
-		inboxCommand(), exceptionsCommand(), reportCommand(), bindsCommand(), verifyCommand(),
+		inboxCommand(), exceptionsCommand(), reportCommand(), bindsCommand(), checkCommand(), verifyCommand(),
 		decodeCommand(), versionCommand(),
 	)
 	root.SetHelpCommand(helpCommand(root))

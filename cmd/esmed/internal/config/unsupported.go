@@ -5,16 +5,10 @@ import "fmt"
 // refuseUnsupported refuses keys whose function this version does not carry out, when they are set away
 // from their default: what an operator writes either works or is refused.
 func (c *Config) refuseUnsupported(ps *problems) {
-	d := Default()
 	ps.notYet(len(c.Webhooks) > 0, "webhooks")
 	ps.notYet(len(c.Callbacks) > 0, "callbacks")
 	ps.notYet(len(c.API.CallbackPrefixes) > 0, "api.callback_prefixes")
-	ps.notYet(c.Alerts.CoverageBelow != d.Alerts.CoverageBelow, "alerts.coverage_below")
-	ps.notYet(c.Alerts.CoverageWindow != d.Alerts.CoverageWindow, "alerts.coverage_window")
-	ps.notYet(c.Alerts.CoverageSettle != d.Alerts.CoverageSettle, "alerts.coverage_settle")
-	ps.notYet(c.Alerts.CoverageMin != d.Alerts.CoverageMin, "alerts.coverage_min")
-	ps.notYet(c.Alerts.OverdueAbove != d.Alerts.OverdueAbove, "alerts.overdue_above")
-	ps.notYet(c.Store.Retention != d.Store.Retention, "store.retention")
+	ps.notYet(c.Store.Retention != Default().Store.Retention, "store.retention")
 	for i := range c.SMSCs {
 		s, path := &c.SMSCs[i], fmt.Sprintf("smscs[%d]", i)
 		ps.notYet(s.Bind == "transmitter+receiver", path+".bind")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // maxSocketPath is what sockaddr_un holds on Linux, with its NUL.
@@ -57,6 +58,8 @@ func (a Alerts) validate(ps *problems) {
 	ps.check(a.CoverageBelow >= 0 && a.CoverageBelow <= 1, "alerts.coverage_below", "must be 0 to 1 (got %v)", a.CoverageBelow)
 	ps.check(a.CoverageWindow > 0, "alerts.coverage_window", "must be more than 0")
 	ps.check(a.CoverageSettle >= 0, "alerts.coverage_settle", "must not be negative")
+	ps.check(a.CoverageWindow-a.CoverageSettle >= time.Hour, "alerts.coverage_settle",
+		"must be at least an hour less than coverage_window (got %s and %s): no message would ever count", a.CoverageSettle, a.CoverageWindow)
 	ps.check(a.CoverageMin >= 0, "alerts.coverage_min", "must not be negative")
 	ps.check(a.InboxOlderThan > 0, "alerts.inbox_older_than", "must be more than 0")
 	ps.check(a.OverdueAbove >= 0, "alerts.overdue_above", "must not be negative")

@@ -17,7 +17,7 @@ var (
 	ErrUnavailable = errors.New("control: the store is closed or has stopped working") // 503
 )
 
-// Backend is what an API works on. Every field but Submit, Binds and Verify is needed.
+// Backend is what an API works on. Every field but Submit, Binds, Alerts and Verify is needed.
 type Backend struct {
 	Submit     Submitter // nil: read-only, submits are answered 503
 	Messages   MessageReader
@@ -25,8 +25,9 @@ type Backend struct {
 	Inbox      InboxReader
 	Exceptions ExceptionReader
 	Report     Reporter
-	Binds      func() []Bind // nil: none, as without a daemon
-	Verify     Verifier      // nil: 503
+	Binds      func() []Bind                 // nil: none, as without a daemon
+	Alerts     func(context.Context) []Alert // nil: none, as without a daemon
+	Verify     Verifier                      // nil: 503
 }
 
 // Submitter takes messages. Uniqueness of ref and idempotency key is its decision.

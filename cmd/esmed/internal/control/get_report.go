@@ -35,7 +35,7 @@ func (a *API) getReport(ctx context.Context, in *getReportIn) (List[ReportRow], 
 	if err != nil {
 		return l, err
 	}
-	since, until := reportHours(a.cfg.Now(), window, settle)
+	since, until := ReportHours(a.cfg.Now(), window, settle)
 	tallies, err := a.cfg.Report.Report(ctx, since, until)
 	if err != nil {
 		return l, err
@@ -51,9 +51,9 @@ func (a *API) getReport(ctx context.Context, in *getReportIn) (List[ReportRow], 
 	return l, nil
 }
 
-// reportHours are the hours that a report covers: from the one in which the window begins, to the one
+// ReportHours are the hours that a report covers: from the one in which the window begins, to the one
 // that goes on now or, with a time to settle, to the last one whose messages have all had it.
-func reportHours(now time.Time, window, settle time.Duration) (since, until time.Time) {
+func ReportHours(now time.Time, window, settle time.Duration) (since, until time.Time) {
 	now = now.UTC()
 	since, until = now.Add(-window).Truncate(time.Hour), now.Truncate(time.Hour).Add(time.Hour)
 	if settle > 0 {

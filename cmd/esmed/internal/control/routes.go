@@ -23,6 +23,7 @@ var scopes = map[string]Scopes{
 	"GET /v1/exceptions/{id}":      ScopeRead,
 	"GET /v1/report":               ScopeRead,
 	"GET /v1/binds":                ScopeRead,
+	"GET /v1/alerts":               ScopeRead,
 	"POST /v1/verify":              ScopeOperate,
 	"GET /metrics":                 ScopeRead,
 	"GET /healthz":                 0,
@@ -38,6 +39,7 @@ func (a *API) route() error {
 	a.routeMessages(api)
 	a.routeExceptions(api)
 	a.routeStatistics(api)
+	a.routeAlerts(api)
 	a.routeHealth(api)
 	a.routeStreams(api)
 	a.router.HandleFunc(catchAll, a.router.nothing)

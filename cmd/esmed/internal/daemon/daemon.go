@@ -57,7 +57,10 @@ type daemon struct {
 	api     *control.API
 	server  *control.Server
 	signals *signals
+	alerts  *alerts
 	rules   atomic.Pointer[statemachine.Rules] // in force
+
+	obstructed atomic.Bool // the projection does not follow the log
 }
 
 // Run runs the daemon until ctx is done, SIGTERM or SIGINT asks it to stop, or it cannot go on. A stop is
@@ -73,7 +76,7 @@ func Run(ctx context.Context, cfg *config.Config, opts Options) (err error) {
 	for _, w := range cfg.Warnings(opts.File) {
 		d.log.Warn("configuration", zap.Error(w))
 	}
-	d.clock = newTimekeeper(d.log, d.metrics.alerts.WithLabelValues(alertClock))
+	d.clock = newTimekeeper(d.log, d.metrics.alerts.WithLabelValues(control.AlertClock))
 	if d.store, err = store.Open(d.storeConfig()); err != nil {
 		return fmt.Errorf("daemon: %w", err)
 	}
@@ -116,6 +119,7 @@ func (d *daemon) storeConfig() store.Config {
 
 // obstacle is told what keeps the projection from following the log; nil: nothing any more.
 func (d *daemon) obstacle(err error) {
+	d.obstructed.Store(err != nil)
 	if err == nil {
 		d.log.Info("the projection follows the log again")
 		return
@@ -143,6 +147,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	sessions := startLayer(base, g, func(ctx context.Context) error { return d.fleet.run(ctx, plan) })
 	inbox := startLayer(base, g, telling(d.log, "inbox", (&looks{store: d.store, smscs: d.fleet.names, log: d.log}).run))
 	dog := startLayer(base, g, func(ctx context.Context) error { return watchdog(ctx, d.log, d.alive) })
+	watch := startLayer(base, g, d.alerts.run)
 	heads := startLayer(base, g, func(ctx context.Context) error { return logHeads(ctx, d.log, d.store.Head) })
 	d.tellReady()
 	d.attend(ctx, failed)
@@ -157,6 +162,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	immediate := d.drain(sessions, failed)
 	inbox.stop()
 	api.stop()
+	watch.stop()
 	dog.stop()
 	heads.stop()
 	log.stop()
@@ -173,6 +179,7 @@ func (d *daemon) start(ctx context.Context) error {
 	d.clock.begin(d.store.Head().At)
 	d.fleet = newFleet(services{store: d.store, metrics: d.metrics, access: d.access, clock: d.clock, log: d.log}, d.cfg.ShutdownTimeout)
 	d.metrics.registry.MustRegister(&gauges{store: d.store, fleet: d.fleet, alerts: d.cfg.Alerts, log: d.log, gaugeDescs: newGaugeDescs()})
+	d.alerts = newAlerts(d)
 	return d.listen()
 }
 
@@ -200,7 +207,7 @@ func (d *daemon) listen() (err error) {
 			d.log.Error("request failed", zap.String("operation", operation), zap.Error(err))
 		},
 	}
-	api.Submit, api.Binds = b, d.fleet.binds
+	api.Submit, api.Binds, api.Alerts = b, d.fleet.binds, d.alerts.measure
 	if d.api, err = control.New(api); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -34,6 +35,8 @@ type dispatcher struct {
 	answers *answers
 	clock   *timekeeper
 	log     *zap.Logger
+
+	paused atomic.Bool // as pause says, for who asks from elsewhere
 
 	pace     pace
 	pause    pause
@@ -289,10 +292,12 @@ func (d *dispatcher) listen(now time.Time) {
 			d.pace.throttled(now, f.sentAt)
 		case refusedPaused:
 			if d.pause.begin(now) {
+				d.paused.Store(true)
 				d.log.Error("queue paused: the SMSC takes nothing", zap.Duration("retry", probeEvery))
 			}
 		default:
 			if d.pause.end(f.sentAt) {
+				d.paused.Store(false)
 				d.log.Info("queue goes on")
 			}
 		}

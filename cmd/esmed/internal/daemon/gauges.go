@@ -9,7 +9,6 @@ import (
 
 	"esmed/cmd/esmed/internal/config"
 	"esmed/smpp"
-	"esmed/statemachine"
 	"esmed/store"
 )
 
@@ -114,44 +113,20 @@ func (g *gauges) inbox(ctx context.Context, now time.Time, set setter) error {
 	return err
 }
 
-// tallies gives what the report's counters say: of all messages what is in doubt or may be doubled, and
-// the ratios of those accepted within the coverage window, but for the last ones, which have not had the
-// time to be reported.
+// tallies gives what the report's counters say.
 func (g *gauges) tallies(ctx context.Context, now time.Time, set setter) error {
-	rows, err := g.store.Report(ctx, time.Time{}, now.Add(time.Hour))
-	if err != nil {
-		return err
-	}
-	since, until := now.Add(-g.alerts.CoverageWindow), now.Add(-g.alerts.CoverageSettle)
-	all, settled := map[string]statemachine.Tally{}, map[string]statemachine.Tally{}
-	for _, r := range rows {
-		add(all, r)
-		if !r.Hour.Before(since) && !r.Hour.Add(time.Hour).After(until) {
-			add(settled, r)
-		}
-	}
-	for smsc, t := range all {
+	c, err := countMessages(ctx, g.store, g.alerts, now)
+	for smsc, t := range c.all {
 		set(g.inDoubt, float64(t.InDoubt), smsc)
 		set(g.maybeDoubled, float64(t.MaybeDoubled), smsc)
 	}
-	for smsc, t := range settled {
+	for smsc, t := range c.settled {
 		if t.Asked > 0 {
 			set(g.coverage, float64(t.Final)/float64(t.Asked), smsc)
 			set(g.delivered, float64(t.Delivered)/float64(t.Asked), smsc)
 		}
 	}
-	return nil
-}
-
-// add adds the counters that gauges look at.
-func add(to map[string]statemachine.Tally, r store.ReportRow) {
-	t := to[r.SMSC]
-	t.Asked += r.Asked
-	t.Final += r.Final
-	t.Delivered += r.Delivered
-	t.InDoubt += r.InDoubt
-	t.MaybeDoubled += r.MaybeDoubled
-	to[r.SMSC] = t
+	return err
 }
 
 func truth(b bool) float64 {

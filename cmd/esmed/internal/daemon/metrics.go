@@ -28,9 +28,6 @@ type metrics struct {
 	alerts         *prometheus.GaugeVec // alert
 }
 
-// alertClock is the alert (label of esmed_alert_active) that the clock cannot be believed.
-const alertClock = "clock"
-
 func newMetrics() *metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)

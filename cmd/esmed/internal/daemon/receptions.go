@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -33,7 +34,8 @@ type receptions struct {
 	metrics *metrics
 	log     *zap.Logger
 
-	lastFailure string // recorded last; the same again, attempt by attempt, is not
+	lastFailure string      // recorded last; the same again, attempt by attempt, is not
+	credentials atomic.Bool // the last bind that was answered was refused for who we say we are
 
 	mu       sync.Mutex // guards strays, which run looks at too
 	strays   strays
@@ -96,8 +98,10 @@ func (h *receptions) Session(e smpp.Event) {
 	switch e.Kind {
 	case smpp.EventBound:
 		fact.Event = sessionBound
+		h.credentials.Store(false)
 	case smpp.EventBindRefused:
 		fact.Event, fact.CommandStatus = sessionRefused, uint32(e.Status)
+		h.credentials.Store(e.Status.Credentials())
 	default:
 		fact.Event = sessionClosed
 	}

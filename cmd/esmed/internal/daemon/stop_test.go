@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"esmed/cmd/esmed/internal/config"
+	"esmed/cmd/esmed/internal/control"
 	"esmed/smpp"
 	"esmed/smpp/smpptest"
 	"esmed/statemachine"
@@ -39,7 +40,7 @@ func TestFleet_anErrorDoesNotWaitForTheSMSC(t *testing.T) {
 	cfg.SMSCs = []config.SMSC{one}
 	m := newMetrics()
 	f := newFleet(services{
-		store: s, metrics: m, log: log, clock: newTimekeeper(zap.NewNop(), m.alerts.WithLabelValues(alertClock)),
+		store: s, metrics: m, log: log, clock: newTimekeeper(zap.NewNop(), m.alerts.WithLabelValues(control.AlertClock)),
 	}, time.Hour)
 	plan, err := f.plan(&cfg)
 	require.NoError(t, err)

@@ -1,0 +1,65 @@
+package daemon
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"esmed/cmd/esmed/internal/config"
+	"esmed/cmd/esmed/internal/control"
+	"esmed/statemachine"
+)
+
+func TestReading_judge(t *testing.T) {
+	limits := config.Alerts{CoverageBelow: 0.95, CoverageMin: 100, InboxOlderThan: 5 * time.Minute, OverdueAbove: 3}
+	settled := func(asked, final int64) counts {
+		return counts{settled: map[string]statemachine.Tally{"alpha": {Asked: asked, Final: final}}}
+	}
+	tests := []struct {
+		name string
+		r    reading
+		want string // the active alert; "" = none
+	}{
+		{"nothing is wrong", reading{diskFree: 5 << 30, diskSize: 10 << 30}, ""},
+		{"the clock is in doubt", reading{clock: true}, "clock"},
+		{"the projection is half of what is allowed behind", reading{lag: lagAbove}, ""},
+		{"the projection is further behind", reading{lag: lagAbove + 1}, "apply_lag"},
+		{"the projection cannot follow at all", reading{obstructed: true}, "apply_lag"},
+		{"a large disk has a gigabyte left", reading{diskFree: 1 << 30, diskSize: 100 << 30}, ""},
+		{"a large disk has less", reading{diskFree: 1<<30 - 1, diskSize: 100 << 30}, "disk"},
+		{"a small disk has its twentieth left", reading{diskFree: 50 << 20, diskSize: 1000 << 20}, ""},
+		{"a small disk has less", reading{diskFree: 49 << 20, diskSize: 1000 << 20}, "disk"},
+		{"a session is coming back", reading{sessions: []smscReading{{name: "alpha", down: bindDownAfter}}}, ""},
+		{"a session stays away", reading{sessions: []smscReading{{name: "alpha", down: bindDownAfter + 1}}}, "bind_down alpha"},
+		{"the SMSC refuses the password", reading{sessions: []smscReading{{name: "alpha", credentials: true}}}, "credentials alpha"},
+		{"the SMSC has no credit for us", reading{sessions: []smscReading{{name: "alpha", paused: true}}}, "paused alpha"},
+		{"a receipt waits", reading{waiting: map[string]time.Duration{"alpha": 5 * time.Minute}}, ""},
+		{"a receipt waits for too long", reading{waiting: map[string]time.Duration{"alpha": 5*time.Minute + 1}}, "inbox_age alpha"},
+		{"some parts are overdue", reading{overdue: map[string]int64{"alpha": 3}}, ""},
+		{"too many parts are overdue", reading{overdue: map[string]int64{"alpha": 4}}, "overdue alpha"},
+		{"a message is in doubt", reading{counts: counts{all: map[string]statemachine.Tally{"alpha": {InDoubt: 1}}}}, "in_doubt alpha"},
+		{"its exception is not counted again", reading{open: map[statemachine.ExceptionKind]int64{statemachine.KindInDoubt: 1}}, ""},
+		{"a conflict is to be decided", reading{open: map[statemachine.ExceptionKind]int64{statemachine.KindConflict: 1}}, "exceptions"},
+		{"coverage is as it should be", reading{counts: settled(100, 95)}, ""},
+		{"coverage is too low", reading{counts: settled(100, 94)}, "coverage alpha"},
+		{"coverage of too few messages says nothing", reading{counts: settled(99, 0)}, ""},
+		{"nothing was asked for", reading{counts: settled(0, 0)}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			active := ""
+			for _, a := range tt.r.judge(limits) {
+				require.Contains(t, control.AlertNames(), a.Alert)
+				if a.Active {
+					require.Empty(t, active)
+					active = a.Alert
+					if a.SMSC != "" {
+						active += " " + a.SMSC
+					}
+				}
+			}
+			require.Equal(t, tt.want, active)
+		})
+	}
+}
