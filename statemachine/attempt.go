@@ -27,6 +27,9 @@ func (a *Attempt) answer(r *SubmitResp, id string, at time.Time, seq uint64) {
 		a.Outcome = RefusedPerm
 	}
 	a.CommandStatus, a.AnsweredAt, a.AnswerSeq = r.CommandStatus, at, seq
+	if a.DoubtSeq == 0 {
+		a.DoubtEndSeq = 0
+	}
 	if id != "" {
 		a.MessageID = id
 	}
@@ -52,10 +55,13 @@ func (a *Attempt) endDoubt(by DoubtEnd, seq uint64) {
 }
 
 // arrive takes from a receipt that echoed our reference that the SMSC has the attempt. One that is still
-// unanswered goes on waiting for its answer.
+// unanswered goes on waiting for its answer, and will not be in doubt if that is lost.
 func (a *Attempt) arrive(seq uint64) {
-	if a.Outcome == Doubtful {
+	switch {
+	case a.Outcome == Doubtful:
 		a.Outcome = Arrived
+	case a.Outcome == Unanswered && a.DoubtEndSeq == 0:
+		a.DoubtEndSeq = seq
 	}
 	a.endDoubt(DoubtClientRef, seq)
 }
@@ -67,9 +73,9 @@ func (a *Attempt) lost(r *AttemptInDoubt, seq uint64) (notSent bool) {
 		return true
 	}
 	a.Outcome, a.DoubtSeq, a.DoubtCause = Doubtful, seq, r.Cause
-	if a.MessageID != "" { // a receipt with our reference told its id before
+	if a.DoubtEndSeq != 0 { // a receipt with our reference showed it before
 		a.Outcome = Arrived
-		a.endDoubt(DoubtClientRef, seq)
+		a.endDoubt(DoubtClientRef, a.DoubtEndSeq)
 	}
 	return false
 }

@@ -132,6 +132,7 @@ func (l *lab) fact(name statemachine.RecordType, rest string, a args) statemachi
 		return &statemachine.QueryResp{
 			Message: ref.Message, Part: ref.Part, Attempt: ref.Attempt, SMSC: smsc, Account: l.account(smsc),
 			CommandStatus: uint32(a.number(l.t, "status")), MessageState: byte(a.number(l.t, "state")), FinalDateRaw: a.value["date"],
+			ErrorCode: byte(a.number(l.t, "error")),
 		}
 	case statemachine.TypeReception:
 		smsc := a.or("smsc", "alpha")

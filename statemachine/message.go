@@ -142,7 +142,7 @@ type Attempt struct {
 	DoubtSeq      uint64 // its in_doubt record; 0 = never in doubt
 	DoubtCause    string
 	DoubtEnded    DoubtEnd // what ended the doubt; "" = nothing yet, or never in doubt
-	DoubtEndSeq   uint64   // the record that did
+	DoubtEndSeq   uint64   // the record that did, or will: evidence may come while the answer is still awaited
 }
 
 // DoubtEnd names what told the truth about an attempt whose answer was lost.

@@ -179,10 +179,19 @@ func (p *Part) settle(basis Basis, seq uint64) {
 	case Queued, Submitting:
 		p.Basis = BasisNone
 	case Submitted:
-		// Not the record that ended somebody else's doubt, but the one that accepted the part.
-		if a := p.first(AcceptedBy); a != nil && p.CutoffSeq == 0 {
-			p.Basis, p.BasisSeq = BasisSubmitResp, a.AnswerSeq
+		if p.CutoffSeq == 0 {
+			p.restOnArrival()
 		}
+	}
+}
+
+// restOnArrival has a submitted part rest on what showed that it arrived, not on the record that ended
+// another attempt's doubt or refused one: on its acceptance, else on the receipt that echoed our reference.
+func (p *Part) restOnArrival() {
+	if a := p.first(AcceptedBy); a != nil {
+		p.Basis, p.BasisSeq = BasisSubmitResp, a.AnswerSeq
+	} else if a := p.first(Arrived); a != nil {
+		p.Basis, p.BasisSeq = BasisReceipt, a.DoubtEndSeq
 	}
 }
 

@@ -203,14 +203,8 @@ func (t *teller) lost(a *Attempt) string {
 	return fmt.Sprintf("attempt %d left on %s, and its answer was lost (%s), record %d", a.Number, a.Session, a.DoubtCause, a.DoubtSeq)
 }
 
-// shown says where the evidence is that the attempt arrived. What came while its answer was still awaited
-// ends the doubt in the record that would have begun it.
-func (a *Attempt) shown() string {
-	if a.DoubtEndSeq == a.DoubtSeq {
-		return fmt.Sprintf("before record %d", a.DoubtEndSeq)
-	}
-	return fmt.Sprintf("in record %d", a.DoubtEndSeq)
-}
+// shown says where the evidence is that the attempt arrived.
+func (a *Attempt) shown() string { return fmt.Sprintf("in record %d", a.DoubtEndSeq) }
 
 // onlyOutcome is the one outcome that a receipt was asked for: failure, or (SMPP v5.0 §4.7.21) success.
 func (m *Message) onlyOutcome() string {

@@ -115,8 +115,10 @@ func (s *step) dropRows(keys []InboxKey) error {
 			})
 		}
 		s.putRow(key, nil)
-		if err := s.endRowException(key, row.Why, retained); err != nil {
-			return err
+		for _, kind := range [...]ExceptionKind{KindUnmatched, KindAmbiguous, KindAddressMismatch} {
+			if err := s.resolve(kind, string(key), retained, s.by); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
