@@ -21,7 +21,7 @@ have waited too long (unmatched), acceptance without an id (no_message_id) or wi
 (duplicate_message_id).`,
 		GroupID: groupState,
 	}, exceptionsListCommand())
-	cmd.AddCommand(exceptionsShowCommand())
+	cmd.AddCommand(exceptionsShowCommand(), exceptionsResolveCommand())
 	return cmd
 }
 
@@ -30,6 +30,7 @@ func exceptionsListCommand() *cobra.Command {
 		r     reach
 		f     format
 		q     control.ExceptionQuery
+		since timeFlag
 		limit count
 	)
 	cmd := &cobra.Command{
@@ -38,6 +39,7 @@ func exceptionsListCommand() *cobra.Command {
 		Example: "  esmed exceptions list --kind conflict --status all",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			q.Since = since.t
 			return r.reader(cmd, func(c *control.Client) error {
 				o := f.to(cmd)
 				page := func(ctx context.Context, cursor string, size int) (control.List[control.Exception], error) {
@@ -54,6 +56,7 @@ func exceptionsListCommand() *cobra.Command {
 	cmd.Flags().StringVar(&q.Status, "status", "open", "open, resolved, dismissed or all")
 	cmd.Flags().StringVar(&q.Kind, "kind", "", "of this kind")
 	cmd.Flags().StringVar(&q.SMSC, "smsc", "", "of this SMSC")
+	cmd.Flags().Var(&since, "since", "opened at this time or later, or that long ago at most")
 	return cmd
 }
 

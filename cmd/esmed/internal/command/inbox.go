@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"esmed/cmd/esmed/internal/control"
 
@@ -10,7 +11,7 @@ import (
 )
 
 func inboxCommand() *cobra.Command {
-	return listByDefault(&cobra.Command{
+	cmd := listByDefault(&cobra.Command{
 		Use:   "inbox",
 		Short: "Receipts that belong to no message yet",
 		Long: `The inbox holds receipts whose message was not found, until it is: when a submit_sm_resp brings the id,
@@ -18,6 +19,8 @@ they are judged at once. A receipt that stays here names a message that esmed di
 that the SMSC writes in another form in receipts (esmed help reading-a-message).`,
 		GroupID: groupState,
 	}, inboxListCommand())
+	cmd.AddCommand(inboxRetryCommand())
+	return cmd
 }
 
 func inboxListCommand() *cobra.Command {
@@ -59,11 +62,22 @@ func (o output) inboxTable(list []control.InboxRow) {
 			word = x.State
 		}
 		rows[i] = []string{
-			x.ID, clock(x.ReceivedAt), x.SMSC, value(x.TLVID), value(x.TextID), word,
-			x.SourceAddr, x.DestAddr, x.ReportedAt, strconv.Itoa(len(x.Receptions)),
+			x.ID, clock(x.ReceivedAt), age(time.Since(x.ReceivedAt)), x.SMSC, value(x.TLVID), value(x.TextID), word,
+			x.SourceAddr, x.DestAddr, x.ReportedAt, strconv.Itoa(len(x.Receptions)), strconv.Itoa(x.Attempts), heldWords(x),
 		}
 	}
-	o.printTable([]string{"id", "received", "smsc", "tlv id", "text id", "stat", "from", "to", "its date", "times"}, rows, 10)
+	o.printTable([]string{"id", "received", "age", "smsc", "tlv id", "text id", "stat", "from", "to", "its date", "times", "looks", "why"}, rows, 3, 11, 12)
+}
+
+// heldWords say why a row waits.
+func heldWords(x control.InboxRow) string {
+	switch {
+	case x.Dismissed != "":
+		return "dismissed, " + x.Dismissed
+	case x.WaitsFor != "":
+		return "waits for an answer"
+	}
+	return x.Why
 }
 
 // value is a text that may be absent.

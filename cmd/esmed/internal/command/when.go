@@ -18,6 +18,20 @@ func clockOr(t *time.Time, nothing string) string {
 	return clock(*t)
 }
 
+// age is how long ago something was, to two units at most: 3d4h, 2h5m, 40s.
+func age(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", max(d, 0)/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%ds", d/time.Minute, d%time.Minute/time.Second)
+	case d < day:
+		return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%dd%dh", d/day, d%day/time.Hour)
+}
+
 // timeFlag is a point in time on the command line: RFC 3339, a day, or how long ago.
 type timeFlag struct{ t time.Time }
 

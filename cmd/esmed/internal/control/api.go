@@ -151,6 +151,8 @@ func (a *API) problemOf(operation string, err error) *Problem {
 	case errors.Is(err, ErrRefConflict):
 		return newProblem(http.StatusConflict, "this ref or Idempotency-Key was used before, for another message",
 			"repeat the first message exactly, or choose a new ref")
+	case errors.Is(err, ErrBusy):
+		return newProblem(http.StatusConflict, "somebody else has this done just now", "wait for it to end: the daemon's log says who and how far")
 	case errors.Is(err, ErrDiskFull):
 		return newProblem(http.StatusInsufficientStorage, "the disk is nearly full", "free space under data_dir, then try again")
 	case errors.Is(err, ErrUnavailable), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

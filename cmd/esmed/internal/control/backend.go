@@ -14,10 +14,11 @@ var (
 	ErrNotFound    = errors.New("control: not found")                                  // 404
 	ErrRefConflict = errors.New("control: used before for another message")            // 409: ref or idempotency key
 	ErrDiskFull    = errors.New("control: the disk is nearly full")                    // 507
+	ErrBusy        = errors.New("control: somebody else has this done just now")       // 409
 	ErrUnavailable = errors.New("control: the store is closed or has stopped working") // 503
 )
 
-// Backend is what an API works on. Every field but Submit, Binds, Alerts and Verify is needed.
+// Backend is what an API works on. Every field but Submit, Binds, Alerts, Verify and Operate is needed.
 type Backend struct {
 	Submit     Submitter // nil: read-only, submits are answered 503
 	Messages   MessageReader
@@ -28,6 +29,7 @@ type Backend struct {
 	Binds      func() []Bind                 // nil: none, as without a daemon
 	Alerts     func(context.Context) []Alert // nil: none, as without a daemon
 	Verify     Verifier                      // nil: 503
+	Operate    Operator                      // nil: read-only, decisions are answered 503
 }
 
 // Submitter takes messages. Uniqueness of ref and idempotency key is its decision.
@@ -89,6 +91,8 @@ type LogEntry struct {
 
 // InboxReader lists receipts that belong to no message.
 type InboxReader interface {
+	// InboxRow finds the row whose first reception is a record; ErrNotFound when there is none.
+	InboxRow(ctx context.Context, seq uint64) (InboxEntry, error)
 	// Inbox lists rows, oldest page first; smsc "" = all; next is "" after the last page.
 	Inbox(ctx context.Context, smsc string, after statemachine.InboxKey, limit int) (page []InboxEntry, next statemachine.InboxKey, err error)
 }
@@ -137,6 +141,26 @@ type HourTally struct {
 type Verifier interface {
 	// Verify returns a result when the comparison could be made, whatever it found.
 	Verify(ctx context.Context, progress func(VerifyProgress)) (VerifyResult, error)
+}
+
+// Operator records what people decide, and has things judged again.
+type Operator interface {
+	// Operate records decisions and says what came of each when all have been applied. One that could have
+	// no effect is not recorded.
+	Operate(context.Context, ...*statemachine.Operator) ([]Judged, error)
+	// Retry judges rows of the inbox again and counts those of which a receipt found its message.
+	Retry(context.Context, ...statemachine.InboxKey) (matched int, err error)
+	// Reprocess judges all that is held or noted again under the rules in force, page by page, and tells see of
+	// each page. ErrBusy says that somebody else has that done just now. After an error of see's the rest is
+	// done without it.
+	Reprocess(ctx context.Context, by string, see func(ReprocessPage) error) error
+}
+
+// Judged is what came of a decision.
+type Judged struct {
+	Record    uint64 // 0 = none
+	Decisions []statemachine.Decision
+	NoEffect  string // why nothing has changed; "" = something has
 }
 
 // ReadReception reads a received PDU under the rules of a rules record, 0 for those in force now; nil

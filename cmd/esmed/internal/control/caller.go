@@ -57,8 +57,19 @@ func (s Scopes) String() string {
 	return strings.Join(names, ",")
 }
 
+// ownerUID begins the names of this machine's users, which no token's name does.
+const ownerUID = "uid:"
+
 // owner names a user of this machine.
-func owner(uid uint32) string { return fmt.Sprintf("uid:%d", uid) }
+func owner(uid uint32) string { return fmt.Sprintf("%s%d", ownerUID, uid) }
+
+// name is who a decision is recorded as: "uid:N" or "token:NAME".
+func (c Caller) name() string {
+	if strings.HasPrefix(c.Owner, ownerUID) {
+		return c.Owner
+	}
+	return "token:" + c.Owner
+}
 
 type callerKey struct{}
 

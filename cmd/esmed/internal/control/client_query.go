@@ -30,6 +30,7 @@ type InboxQuery struct {
 // ExceptionQuery selects exceptions. Status "" is open; "all" is every status.
 type ExceptionQuery struct {
 	Status, Kind, SMSC string
+	Since              time.Time // opened then or later
 	Limit              int
 	Cursor             string
 }
@@ -125,6 +126,7 @@ func (q ExceptionQuery) values() url.Values {
 	v.set("status", q.Status)
 	v.set("kind", q.Kind)
 	v.set("smsc", q.SMSC)
+	v.setTime("since", q.Since)
 	v.setPage(q.Limit, q.Cursor)
 	return v.Values
 }

@@ -252,13 +252,80 @@ func (f *fake) Inbox(_ context.Context, smsc string, after statemachine.InboxKey
 	return page, "", nil
 }
 
+func (f *fake) InboxRow(_ context.Context, seq uint64) (control.InboxEntry, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, row := range f.mem.Inbox {
+		if row.Receptions[0] == seq {
+			return control.InboxEntry{Row: row, Attempts: 1, NextTryAt: began.Add(time.Hour)}, nil
+		}
+	}
+	return control.InboxEntry{}, control.ErrNotFound
+}
+
+// Operate records decisions as a store does: those that would have no effect are not.
+func (f *fake) Operate(_ context.Context, facts ...*statemachine.Operator) ([]control.Judged, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fail != nil {
+		return nil, f.fail
+	}
+	judged := make([]control.Judged, len(facts))
+	for i, fact := range facts {
+		tried, err := f.mem.Fold.Step(f.mem, statemachine.Record{Seq: f.seq + 1, At: f.at, Fact: fact})
+		if err != nil {
+			return nil, err
+		}
+		if judged[i].NoEffect = tried.NoEffect; tried.NoEffect != "" {
+			continue
+		}
+		if judged[i].Record, err = f.record(fact); err != nil {
+			return nil, err
+		}
+		judged[i].Decisions = f.entries[len(f.entries)-1].Decisions
+	}
+	return judged, nil
+}
+
+func (f *fake) Retry(_ context.Context, rows ...statemachine.InboxKey) (matched int, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, key := range rows {
+		if _, err := f.record(&statemachine.Retry{Row: key}); err != nil {
+			return matched, err
+		}
+		decisions := f.entries[len(f.entries)-1].Decisions
+		if slices.ContainsFunc(decisions, func(d statemachine.Decision) bool { return d.Correlation == statemachine.Matched }) {
+			matched++
+		}
+	}
+	return matched, f.fail
+}
+
+func (f *fake) Reprocess(_ context.Context, by string, see func(control.ReprocessPage) error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fail != nil {
+		return f.fail
+	}
+	page := &statemachine.Reprocess{Progress: statemachine.ReprocessProgress{Rules: 1, Rows: true, Finished: true}}
+	page.Rows = slices.Sorted(maps.Keys(f.mem.Inbox))
+	page.Messages = slices.Sorted(maps.Keys(f.mem.Messages))
+	seq, err := f.record(&statemachine.Operator{Action: statemachine.ActionReprocess, By: by, Reprocess: page})
+	if err != nil {
+		return err
+	}
+	decisions := f.entries[len(f.entries)-1].Decisions
+	return see(control.ReprocessPage{Record: seq, Rows: len(page.Rows), Messages: len(page.Messages), Decisions: decisions})
+}
+
 func (f *fake) Exceptions(_ context.Context, q control.ExceptionFilter) ([]*statemachine.Exception, string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var page []*statemachine.Exception
 	for _, id := range slices.Sorted(maps.Keys(f.mem.Exceptions)) {
 		x := f.mem.Exceptions[id]
-		if id <= q.After || q.Kind != "" && x.Kind != q.Kind || q.Status != "" && x.Status != q.Status || q.SMSC != "" && x.SMSC != q.SMSC {
+		if id <= q.After || q.Kind != "" && x.Kind != q.Kind || q.Status != "" && x.Status != q.Status || q.SMSC != "" && x.SMSC != q.SMSC || x.FirstAt.Before(q.Since) {
 			continue
 		}
 		if len(page) == q.Limit {
@@ -309,7 +376,7 @@ func (f *fake) Verify(_ context.Context, progress func(control.VerifyProgress)) 
 // backend is all of the fake.
 func (f *fake) backend() control.Backend {
 	return control.Backend{
-		Submit: f, Messages: f, Log: f, Inbox: f, Exceptions: f, Report: f, Verify: f,
+		Submit: f, Messages: f, Log: f, Inbox: f, Exceptions: f, Report: f, Verify: f, Operate: f,
 		Binds: func() []control.Bind {
 			return []control.Bind{{SMSC: "alpha", Session: "alpha/1", Bind: "transceiver", State: "BoundTRX", Window: 10}}
 		},

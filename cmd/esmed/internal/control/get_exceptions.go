@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -41,6 +40,7 @@ type listExceptionsIn struct {
 	Status string `query:"status" enum:"open,resolved,dismissed,all" default:"open"`
 	Kind   string `query:"kind" enum:"conflict,ambiguous,address_mismatch,unmapped_state,undecodable,in_doubt,unmatched,no_message_id,duplicate_message_id"`
 	SMSC   string `query:"smsc"`
+	Since  string `query:"since" doc:"Opened then or later, RFC 3339"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 	Cursor string `query:"cursor"`
 }
@@ -54,14 +54,18 @@ const (
 
 func (a *API) listExceptions(ctx context.Context, in *listExceptionsIn) (List[Exception], error) {
 	l := List[Exception]{Items: []Exception{}}
+	since, err := timeQuery("since", in.Since)
+	if err != nil {
+		return l, err
+	}
 	run, after, found := strings.Cut(in.Cursor, ":")
 	if in.Cursor == "" {
 		run = storedRun
 	} else if !found || run != storedRun && run != inboxRun {
 		return l, badQuery("cursor", "is none that a list gave")
 	}
-	if run == storedRun && in.Kind != string(statemachine.KindUnmatched) {
-		if err := a.storedExceptions(ctx, in, after, &l); err != nil || l.Next != "" {
+	if run == storedRun && !(in.Kind == string(statemachine.KindUnmatched) && in.Status == "open") { // rows alone are open
+		if err := a.storedExceptions(ctx, in, since, after, &l); err != nil || l.Next != "" {
 			return l, err
 		}
 	}
@@ -71,7 +75,7 @@ func (a *API) listExceptions(ctx context.Context, in *listExceptionsIn) (List[Ex
 	if run == storedRun {
 		after = ""
 	}
-	return l, a.unmatchedExceptions(ctx, in, after, &l)
+	return l, a.unmatchedExceptions(ctx, in, since, after, &l)
 }
 
 // withUnmatched reports whether inbox rows may be among what is asked for: they are open.
@@ -80,8 +84,10 @@ func (in *listExceptionsIn) withUnmatched() bool {
 	return open && (in.Kind == "" || in.Kind == string(statemachine.KindUnmatched))
 }
 
-func (a *API) storedExceptions(ctx context.Context, in *listExceptionsIn, after string, l *List[Exception]) error {
-	f := ExceptionFilter{Kind: statemachine.ExceptionKind(in.Kind), Status: in.Status, SMSC: in.SMSC, After: after, Limit: in.Limit}
+func (a *API) storedExceptions(ctx context.Context, in *listExceptionsIn, since time.Time, after string, l *List[Exception]) error {
+	f := ExceptionFilter{
+		Kind: statemachine.ExceptionKind(in.Kind), Status: in.Status, SMSC: in.SMSC, Since: since, After: after, Limit: in.Limit,
+	}
 	if in.Status == "all" {
 		f.Status = ""
 	}
@@ -102,7 +108,7 @@ func (a *API) storedExceptions(ctx context.Context, in *listExceptionsIn, after 
 }
 
 // unmatchedExceptions fills up a page with inbox rows that wait for too long.
-func (a *API) unmatchedExceptions(ctx context.Context, in *listExceptionsIn, after string, l *List[Exception]) error {
+func (a *API) unmatchedExceptions(ctx context.Context, in *listExceptionsIn, since time.Time, after string, l *List[Exception]) error {
 	key, err := parseInboxCursor(after)
 	if err != nil {
 		return err
@@ -114,7 +120,7 @@ func (a *API) unmatchedExceptions(ctx context.Context, in *listExceptionsIn, aft
 			return listError(err)
 		}
 		for _, e := range page {
-			if unmatched(e.Row, old) {
+			if unmatched(e.Row, old) && !e.Row.ReceivedAt.Before(since) {
 				l.Items = append(l.Items, unmatchedException(e.Row))
 			}
 		}
@@ -129,9 +135,9 @@ func (a *API) unmatchedExceptions(ctx context.Context, in *listExceptionsIn, aft
 }
 
 // unmatched reports whether a row shows as an exception. Those that fit several messages, or one with
-// another address, have exceptions of their own.
+// another address, have exceptions of their own, and so have those that a person dismissed.
 func unmatched(row *statemachine.InboxRow, old time.Time) bool {
-	return row.Why == statemachine.Unmatched && !row.ReceivedAt.After(old)
+	return row.Why == statemachine.Unmatched && row.Dismissed == "" && !row.ReceivedAt.After(old)
 }
 
 // unmatchedException shows a row as the exception that its waiting is. It has the row's id.
@@ -157,8 +163,12 @@ type getExceptionIn struct {
 }
 
 func (a *API) getException(ctx context.Context, in *getExceptionIn) (Exception, error) {
-	if seq, ok := strings.CutPrefix(in.ID, inboxRun); ok {
-		return a.findUnmatched(ctx, seq)
+	if digits, ok := strings.CutPrefix(in.ID, inboxRun); ok {
+		e, err := a.inboxRow(ctx, digits)
+		if err != nil {
+			return Exception{}, err
+		}
+		return unmatchedException(e.Row), nil
 	}
 	x, err := a.cfg.Exceptions.Exception(ctx, in.ID)
 	if err != nil {
@@ -167,31 +177,11 @@ func (a *API) getException(ctx context.Context, in *getExceptionIn) (Exception, 
 	return exception(x), nil
 }
 
-// maxInboxPages is how much of the inbox is looked through for one row.
-const maxInboxPages = 20
-
-// findUnmatched looks through the inbox for the row whose first reception is seq. The inbox is short, or
-// something is wrong with the rules, which no single row tells.
-func (a *API) findUnmatched(ctx context.Context, seq string) (Exception, error) {
-	first, err := strconv.ParseUint(seq, 10, seqBits)
+// inboxRow finds the row that an id names, without its "i".
+func (a *API) inboxRow(ctx context.Context, digits string) (InboxEntry, error) {
+	first, err := strconv.ParseUint(digits, 10, seqBits)
 	if err != nil {
-		return Exception{}, fmt.Errorf("%w: %w", ErrNotFound, err)
+		return InboxEntry{}, fmt.Errorf("%w: %w", ErrNotFound, err)
 	}
-	var key statemachine.InboxKey
-	for range maxInboxPages {
-		page, next, err := a.cfg.Inbox.Inbox(ctx, "", key, MaxLimit)
-		if err != nil {
-			return Exception{}, err
-		}
-		for _, e := range page {
-			if len(e.Row.Receptions) > 0 && e.Row.Receptions[0] == first {
-				return unmatchedException(e.Row), nil
-			}
-		}
-		if key = next; key == "" {
-			return Exception{}, ErrNotFound
-		}
-	}
-	return Exception{}, newProblem(http.StatusUnprocessableEntity, "the inbox has too many rows to look for one",
-		"GET /v1/exceptions?kind=unmatched lists them; so many mean that the id rules of an SMSC do not fit")
+	return a.cfg.Inbox.InboxRow(ctx, first)
 }

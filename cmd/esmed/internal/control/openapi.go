@@ -19,6 +19,9 @@ func (a *API) routeStreams(api huma.API) {
 		{a.describeBatch(api), a.postBatch},
 		{a.describeEvents(api), a.getEvents},
 		{a.describeVerify(api), a.postVerify},
+		{a.describeResolve(api), a.postResolve},
+		{a.describeRetry(api), a.postInboxRetry},
+		{a.describeReprocess(api), a.postReprocess},
 	}
 	for i := range routes {
 		api.OpenAPI().AddOperation(&routes[i].op)
@@ -72,6 +75,38 @@ func (a *API) describeVerify(api huma.API) huma.Operation {
 	return huma.Operation{
 		Method: http.MethodPost, Path: "/v1/verify", OperationID: "verify", Summary: "Compare the store with its log",
 		Responses: map[string]*huma.Response{"200": {Description: "Progress, then the result", Content: content(ndjsonType, schemaOf[VerifyLine](api))}},
+	}
+}
+
+func (a *API) describeResolve(api huma.API) huma.Operation {
+	return huma.Operation{
+		Method: http.MethodPost, Path: "/v1/exceptions/resolve", OperationID: "resolve", Summary: "Decide exceptions",
+		Description: "Each decision is a record of its own, with who made it, and is answered with what came of it.",
+		RequestBody: &huma.RequestBody{Required: true, Content: content(jsonType, schemaOf[Resolve](api))},
+		Responses: map[string]*huma.Response{
+			"200": {Description: "A line for each exception, then the summary", Content: content(ndjsonType, schemaOf[ResolveLine](api))},
+		},
+	}
+}
+
+func (a *API) describeRetry(api huma.API) huma.Operation {
+	return huma.Operation{
+		Method: http.MethodPost, Path: "/v1/inbox/retry", OperationID: "retryInbox", Summary: "Judge waiting receipts again now",
+		Parameters: []*huma.Param{{Name: "smsc", In: "query", Schema: &huma.Schema{Type: huma.TypeString}}},
+		Responses: map[string]*huma.Response{
+			"200": {Description: "Progress, then the result", Content: content(ndjsonType, schemaOf[InboxRetryLine](api))},
+		},
+	}
+}
+
+func (a *API) describeReprocess(api huma.API) huma.Operation {
+	return huma.Operation{
+		Method: http.MethodPost, Path: "/v1/reprocess", OperationID: "reprocess",
+		Summary:     "Judge what is held or noted again under the rules in force",
+		Description: "After a change of rules the daemon does so by itself. States that are final stay.",
+		Responses: map[string]*huma.Response{
+			"200": {Description: "Decisions and progress, then the result", Content: content(ndjsonType, schemaOf[ReprocessLine](api))},
+		},
 	}
 }
 

@@ -88,7 +88,7 @@ func TestReads_refuse(t *testing.T) {
 	}{
 		{"an unknown path", "GET", "/v1/nothing", 404, "there is nothing at this path"},
 		{"an unknown method", "DELETE", "/v1/messages", 405, "this path does not take DELETE"},
-		{"one of later", "POST", "/v1/reprocess", 404, "there is nothing at this path"},
+		{"one of later", "POST", "/v1/compact", 404, "there is nothing at this path"},
 		{"no such message", "GET", "/v1/messages/x", 404, "nothing has this id"},
 		{"the history of none", "GET", "/v1/messages/x/events", 404, "nothing has this id"},
 		{"no such exception", "GET", "/v1/exceptions/x99", 404, "nothing has this id"},
@@ -309,25 +309,6 @@ func TestExceptions_pagesThroughBothRuns(t *testing.T) {
 	require.Len(t, list(control.ExceptionQuery{Kind: "unmatched", Limit: 2}), 5)
 	require.Equal(t, []string{"x7"}, list(control.ExceptionQuery{Kind: "undecodable"}))
 	require.Empty(t, list(control.ExceptionQuery{Status: "resolved"}))
-}
-
-// endless is an inbox that has always another page.
-type endless struct {
-	control.InboxReader
-	pages int
-}
-
-func (e *endless) Inbox(_ context.Context, _ string, _ statemachine.InboxKey, _ int) ([]control.InboxEntry, statemachine.InboxKey, error) {
-	e.pages++
-	return nil, "more", nil
-}
-
-func TestExceptions_aLookIntoAnInboxWithoutEndEnds(t *testing.T) {
-	cfg := newFake(t).config()
-	cfg.Inbox = &endless{}
-	_, err := newClient(t, newAPI(t, cfg)).Exception(t.Context(), "i7")
-	requireStatus(t, http.StatusUnprocessableEntity, err)
-	require.Positive(t, cfg.Inbox.(*endless).pages)
 }
 
 // forgetful does not know the places that its lists are asked from.

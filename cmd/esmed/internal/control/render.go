@@ -86,6 +86,7 @@ func inboxRow(e InboxEntry) InboxRow {
 		SourceAddr: row.Source.Addr, DestAddr: row.Dest.Addr,
 		ReportedAt: row.ReportedAt.String(), ReceivedAt: row.ReceivedAt.UTC(),
 		Attempts: e.Attempts, NextTryAt: instant(e.NextTryAt),
+		Why: string(row.Why), WaitsFor: row.WaitsFor, Dismissed: row.Dismissed,
 		Receptions: append([]uint64{}, row.Receptions...),
 	}
 }

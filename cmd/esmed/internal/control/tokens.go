@@ -60,7 +60,7 @@ func parseToken(fields []string) (token, error) {
 	if len(fields) != 3 {
 		return token{}, fmt.Errorf("want name, scopes and hash, got %d fields", len(fields))
 	}
-	if strings.HasPrefix(fields[0], "uid:") {
+	if strings.HasPrefix(fields[0], ownerUID) {
 		return token{}, errors.New("names that begin with uid: are those of this machine's users")
 	}
 	scopes, err := ParseScopes(fields[1])

@@ -16,8 +16,9 @@ import (
 
 // backend makes a store what the API works on.
 type backend struct {
-	store *store.Store
-	rules sync.Map // of rules records that were asked for, by seq (uint64, *statemachine.Rules)
+	store  *store.Store
+	passes *reprocessor // nil without a daemon
+	rules  sync.Map     // of rules records that were asked for, by seq (uint64, *statemachine.Rules)
 }
 
 // readers are the parts of a control.Backend that a store without a daemon has too.
@@ -178,10 +179,24 @@ func (b *backend) Inbox(ctx context.Context, smsc string, after statemachine.Inb
 	entries := make([]control.InboxEntry, len(rows))
 	now := time.Now()
 	for i, r := range rows {
-		entries[i] = control.InboxEntry{Row: r}
-		entries[i].Attempts, entries[i].NextTryAt = looked(r.ReceivedAt, now)
+		entries[i] = inboxEntry(r, now)
 	}
 	return entries, statemachine.InboxKey(next), apiError(err)
+}
+
+func inboxEntry(r *statemachine.InboxRow, now time.Time) control.InboxEntry {
+	e := control.InboxEntry{Row: r}
+	e.Attempts, e.NextTryAt = looked(r.ReceivedAt, now)
+	return e
+}
+
+// InboxRow implements control.InboxReader.
+func (b *backend) InboxRow(ctx context.Context, seq uint64) (control.InboxEntry, error) {
+	row, err := b.store.InboxRowBySeq(ctx, seq)
+	if err != nil {
+		return control.InboxEntry{}, apiError(err)
+	}
+	return inboxEntry(row, time.Now()), nil
 }
 
 // Exceptions implements control.ExceptionReader.

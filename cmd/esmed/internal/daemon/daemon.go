@@ -58,6 +58,7 @@ type daemon struct {
 	server  *control.Server
 	signals *signals
 	alerts  *alerts
+	passes  *reprocessor
 	rules   atomic.Pointer[statemachine.Rules] // in force
 
 	obstructed atomic.Bool // the projection does not follow the log
@@ -146,6 +147,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 	sessions := startLayer(base, g, func(ctx context.Context) error { return d.fleet.run(ctx, plan) })
 	inbox := startLayer(base, g, telling(d.log, "inbox", (&looks{store: d.store, smscs: d.fleet.names, log: d.log}).run))
+	passes := startLayer(base, g, telling(d.log, "reprocess", d.passes.run))
 	dog := startLayer(base, g, func(ctx context.Context) error { return watchdog(ctx, d.log, d.alive) })
 	watch := startLayer(base, g, d.alerts.run)
 	heads := startLayer(base, g, func(ctx context.Context) error { return logHeads(ctx, d.log, d.store.Head) })
@@ -161,6 +163,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	d.api.RefuseSubmits(d.cfg.ShutdownTimeout)
 	immediate := d.drain(sessions, failed)
 	inbox.stop()
+	passes.stop()
 	api.stop()
 	watch.stop()
 	dog.stop()
@@ -178,6 +181,7 @@ func (d *daemon) start(ctx context.Context) error {
 	}
 	d.clock.begin(d.store.Head().At)
 	d.fleet = newFleet(services{store: d.store, metrics: d.metrics, access: d.access, clock: d.clock, log: d.log}, d.cfg.ShutdownTimeout)
+	d.passes = newReprocessor(d.store, d.log)
 	d.metrics.registry.MustRegister(&gauges{store: d.store, fleet: d.fleet, alerts: d.cfg.Alerts, log: d.log, gaugeDescs: newGaugeDescs()})
 	d.alerts = newAlerts(d)
 	return d.listen()
@@ -191,7 +195,7 @@ func (d *daemon) listen() (err error) {
 			return &ConfigError{err}
 		}
 	}
-	b := &backend{store: d.store}
+	b := &backend{store: d.store, passes: d.passes}
 	api := control.Config{
 		Backend:          b.readers(),
 		SMSCs:            apiSMSCs(d.cfg),
@@ -207,7 +211,7 @@ func (d *daemon) listen() (err error) {
 			d.log.Error("request failed", zap.String("operation", operation), zap.Error(err))
 		},
 	}
-	api.Submit, api.Binds, api.Alerts = b, d.fleet.binds, d.alerts.measure
+	api.Submit, api.Operate, api.Binds, api.Alerts = b, b, d.fleet.binds, d.alerts.measure
 	if d.api, err = control.New(api); err != nil {
 		return err
 	}

@@ -46,6 +46,7 @@ func (d *daemon) takeUp(ctx context.Context, cfg *config.Config) error {
 	if err := d.setRules(ctx, cfg); err != nil {
 		return err
 	}
+	d.passes.wake()
 	for _, key := range needRestart(d.cfg, cfg) {
 		d.log.Warn("restart needed for what changed", zap.String("key", key))
 	}
