@@ -210,18 +210,20 @@ func TestRetry(t *testing.T) {
 		accepted M1
 		sent M1
 		submit_resp M1 id=1F
+		accepted M2
+		sent M2
 		reception text="id:31 stat:DELIVRD"
-		retry 5`
+		retry 7`
 	l := play(t, script)
-	require.Equal(t, "it still has no owner", l.effects[5].NoEffect)
+	require.Equal(t, "it still has no owner", l.effects[7].NoEffect)
 	require.Len(t, l.mem.Inbox, 1)
-	l.play("rules alpha ids=hex_to_dec\nretry 5")
-	require.Empty(t, l.effects[7].NoEffect, "the row is keyed by the new rules")
+	l.play("rules alpha ids=hex_to_dec\nretry 7")
+	require.Empty(t, l.effects[9].NoEffect, "the row is keyed by the new rules")
 	require.Len(t, l.mem.Inbox, 1, "the attempt is not: that is Reindex's")
-	l.play("accepted M2\nsent M2\nsubmit_resp M2 id=1F")
+	l.play("submit_resp M2 id=1F")
 	require.Empty(t, l.mem.Inbox)
 	require.Equal(t, []string{"hex_to_dec"}, l.last().Rule)
-	l.play("retry 5")
+	l.play("retry 7")
 	require.Equal(t, "the row is not in the inbox any more", l.effects[len(l.effects)-1].NoEffect)
 }
 

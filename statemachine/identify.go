@@ -149,7 +149,7 @@ func (s *step) shareFrom(m *Message, ref AttemptRef, other *Part, keys []receipt
 			return err
 		}
 		by, id := e.namedBy(keys)
-		if by == "" {
+		if by == "" || e.precedes(m.attempt(ref)) {
 			continue
 		}
 		named, err := s.referred(&e)

@@ -27,7 +27,8 @@ var began = time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)
 type lab struct {
 	t        *testing.T
 	mem      *statemachine.Memory
-	effects  []statemachine.Effects // by record, the first at 0
+	records  []statemachine.Record
+	effects  []statemachine.Effects // by record
 	accounts map[string]string
 	now      time.Time
 }
@@ -56,7 +57,7 @@ func (l *lab) play(script string) {
 func (l *lab) apply(rec statemachine.Record) statemachine.Effects {
 	eff, err := l.mem.Apply(rec)
 	require.NoError(l.t, err)
-	l.effects = append(l.effects, eff)
+	l.records, l.effects = append(l.records, rec), append(l.effects, eff)
 	return eff
 }
 
@@ -137,6 +138,8 @@ func (l *lab) fact(name statemachine.RecordType, rest string, a args) statemachi
 	case statemachine.TypeReception:
 		smsc := a.or("smsc", "alpha")
 		return &statemachine.Reception{SMSC: smsc, Account: l.account(smsc), PDU: []byte(rest), Length: uint32(len(rest))}
+	case statemachine.TypeSession:
+		return &statemachine.SessionEvent{SMSC: a.or("smsc", "alpha"), Session: "alpha/1", Event: a.or("event", "started")}
 	case statemachine.TypeRetry:
 		return &statemachine.Retry{Row: l.row(a.word)}
 	case statemachine.TypeRetention:

@@ -338,6 +338,9 @@ func requireAccounted(rt *rapid.T, l *lab) {
 			perPart[key]++
 			require.Equal(rt, 1, perPart[key], "a reception was judged twice for a part: %s", key)
 			require.NotEmpty(rt, d.Verdict)
+			if a := l.attempt(d); a != nil && (d.By == statemachine.ByTLVID || d.By == statemachine.ByTextID) {
+				require.Less(rt, a.Seq, d.Record, "it came before the attempt left")
+			}
 		}
 	}
 	held := map[uint64]int{}
@@ -365,6 +368,15 @@ func requireAccounted(rt *rapid.T, l *lab) {
 			require.Equal(rt, 1, held[seq], "reception %d is %s and in %d rows", seq, d.Correlation, held[seq])
 		}
 	}
+}
+
+// attempt is the one that a decision names; nil when it names none, or its message is gone.
+func (l *lab) attempt(d statemachine.Decision) *statemachine.Attempt {
+	m := l.mem.Messages[d.Message]
+	if m == nil || d.Attempt == 0 {
+		return nil
+	}
+	return &m.Parts[d.Part-1].Attempts[d.Attempt-1]
 }
 
 // reversed is a View that lists all things backwards.
@@ -395,11 +407,11 @@ func (r reversed) HeldFor(account, dest string) ([]*statemachine.InboxRow, error
 // requireReplays: the same records give the same, in whatever order the View lists things.
 func requireReplays(rt *rapid.T, w *world) {
 	again := statemachine.NewMemory(statemachine.Fold{Decode: delivery})
-	for seq := uint64(1); seq <= uint64(len(w.effects)); seq++ {
-		eff, err := again.Fold.Step(reversed{again}, w.mem.Records[seq])
+	for i, rec := range w.records {
+		eff, err := again.Fold.Step(reversed{again}, rec)
 		require.NoError(rt, err)
-		require.Equal(rt, w.effects[seq-1], eff)
-		_, err = again.Apply(w.mem.Records[seq])
+		require.Equal(rt, w.effects[i], eff)
+		_, err = again.Apply(rec)
 		require.NoError(rt, err)
 	}
 }

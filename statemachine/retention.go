@@ -6,12 +6,12 @@ import "errors"
 // end the step: a reception that is gone stays what it was held or judged as.
 var ErrGone = errors.New("statemachine: dropped by retention")
 
-// retained is behind what retention ends, and the name of how it ends it.
+// retained names how retention ends an exception.
 const retained = "retention"
 
 // retention closes what is still open before it is dropped, or drops it (DESIGN §5).
 func (s *step) retention(r *Retention) error {
-	s.by = retained
+	s.by = "esmed"
 	if err := s.closeMessages(r.Close); err != nil {
 		return err
 	}

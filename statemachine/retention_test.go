@@ -130,10 +130,10 @@ func TestRetention_drop(t *testing.T) {
 		require.Equal(t, []string{"x6"}, l.effects[len(l.effects)-1].Drop.Exceptions)
 	})
 	t.Run("records: what is held and cannot be read again stays held", func(t *testing.T) {
-		l := play(t, life+`reception text="id:9 stat:DELIVRD"
+		l := play(t, "rules alpha\naccepted M2\nsent M2\naccepted M1\nsent M1\nsubmit_resp M1 id=7\n"+`
+			reception text="id:9 stat:DELIVRD"
+			reception text="id:9 stat:DELIVRD"
 			retention log=8
-			accepted M2
-			sent M2
 			submit_resp M2 id=9`)
 		require.Equal(t, statemachine.Delivered, l.message("M2").State, "by the second reception of the row")
 		row := l.mem.Inbox[l.row("7")]
@@ -185,6 +185,7 @@ func TestRetention_randomHistories(t *testing.T) {
 			}
 			requireNoTrace(rt, w, statemachine.ID(before))
 		}
+		requireReplays(rt, w)
 	})
 }
 

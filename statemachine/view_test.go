@@ -102,8 +102,7 @@ func TestStep_viewFails(t *testing.T) {
 		require.NoError(t, err)
 		l := play(t, string(txtar.Parse(data).Files[0].Data))
 		mem := statemachine.NewMemory(l.mem.Fold)
-		for i := range l.effects {
-			rec := l.mem.Records[uint64(i+1)]
+		for i, rec := range l.records {
 			for n := 0; ; n++ {
 				eff, err := mem.Fold.Step(&failing{mem, n}, rec)
 				if err == nil {
