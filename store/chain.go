@@ -74,6 +74,15 @@ func (c *commit) sumOf(previous hash, seq uint64, records hash) hash {
 	return sha256.Sum256(append(b, records[:]...))
 }
 
+// joined puts hashes in a row, as sum takes them.
+func joined(hashes []hash) []byte {
+	b := make([]byte, 0, len(hashes)*sha256.Size)
+	for i := range hashes {
+		b = append(b, hashes[i][:]...)
+	}
+	return b
+}
+
 func (c *commit) append(b []byte) []byte {
 	b = append(b, c.hash[:]...)
 	b = binary.BigEndian.AppendUint64(b, c.number)

@@ -48,12 +48,20 @@ func (s *Store) rulesIn(tx *stateTx) (rulesInForce, error) {
 // rulesHead keeps a rules record outside the records of the log: its seq, then its value.
 func rulesHead(seq uint64, value []byte) []byte { return append(seqKey(seq), value...) }
 
-func decodeRulesHead(b []byte) (uint64, *statemachine.Rules, error) {
+// splitRulesHead gives the value and the seq that rulesHead put together.
+func splitRulesHead(b []byte) (value []byte, seq uint64, err error) {
 	if len(b) < 8 {
-		return 0, nil, errMalformed
+		return nil, 0, errMalformed
 	}
-	seq := binary.BigEndian.Uint64(b)
-	e, err := decodeRecord(seq, b[8:])
+	return b[8:], binary.BigEndian.Uint64(b), nil
+}
+
+func decodeRulesHead(b []byte) (uint64, *statemachine.Rules, error) {
+	value, seq, err := splitRulesHead(b)
+	if err != nil {
+		return 0, nil, err
+	}
+	e, err := decodeRecord(seq, value)
 	if err != nil {
 		return 0, nil, err
 	}

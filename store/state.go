@@ -155,17 +155,27 @@ func (s *Store) entry(seq uint64) (found entry, err error) {
 // entries reads the log from seq on, with texts unsealed.
 func (s *Store) entries(seq uint64, fn func(entry) (more bool, err error)) error {
 	return s.journal.readFrom(seq, func(seq uint64, value []byte) (bool, error) {
-		e, err := decodeRecord(seq, value)
+		e, err := s.decode(seq, value)
 		if err != nil {
-			return false, &DamagedError{File: s.log.fileOf(seq), Seq: seq, Err: err}
-		}
-		if e.key != 0 {
-			key, err := s.keys.named(e.key)
-			if err != nil {
-				return false, fmt.Errorf("seq %d: %w", seq, err)
-			}
-			e.unseal(key)
+			return false, err
 		}
 		return fn(e)
 	})
+}
+
+// decode reads a record and unseals its texts.
+func (s *Store) decode(seq uint64, value []byte) (entry, error) {
+	e, err := decodeRecord(seq, value)
+	if err != nil {
+		return e, &DamagedError{File: s.log.fileOf(seq), Seq: seq, Err: err}
+	}
+	if e.key == 0 {
+		return e, nil
+	}
+	key, err := s.keys.named(e.key)
+	if err != nil {
+		return e, fmt.Errorf("seq %d: %w", seq, err)
+	}
+	e.unseal(key)
+	return e, nil
 }
