@@ -76,7 +76,8 @@ func (s *step) queryResp(q *QueryResp) error {
 	case a == nil:
 		return s.noEffect("the attempt that was asked about was never sent")
 	case q.CommandStatus != 0:
-		return s.noEffect("the SMSC refused to answer the query")
+		s.concluded(m, p, q.Attempt, p.State, "the SMSC refused to answer the query")
+		return nil
 	}
 	e := s.readQuery(q)
 	ref := AttemptRef{m.ID, q.Part, q.Attempt}

@@ -19,7 +19,7 @@ func TestFold_queryResp(t *testing.T) {
 	tests := []struct {
 		name, script string
 		want         statemachine.State
-		verdict      statemachine.Verdict // "" = the record has no effect
+		verdict      statemachine.Verdict // "" = it is no evidence
 	}{
 		{"final, with its date", submitted + "query_resp M1 state=2 date=261130100800000+", statemachine.Delivered, statemachine.VerdictApplied},
 		{"final, no date", submitted + "query_resp M1 state=5", statemachine.Undeliverable, statemachine.VerdictApplied},
@@ -46,12 +46,15 @@ func TestFold_queryResp(t *testing.T) {
 			m := l.message("M1")
 			require.Equal(t, tt.want, m.State)
 			last := l.effects[len(l.effects)-1]
-			if tt.verdict == "" {
-				require.NotEmpty(t, last.NoEffect)
+			if tt.verdict == "" && last.NoEffect != "" {
 				require.Empty(t, last.Decisions)
 				return
 			}
 			require.Equal(t, tt.verdict, l.last().Verdict)
+			if tt.verdict == "" { // a refusal: it shows in the message's history
+				require.NotEmpty(t, l.last().Why)
+				return
+			}
 			require.Equal(t, statemachine.ByRequest, l.last().By)
 			require.Empty(t, last.Inbox)
 		})

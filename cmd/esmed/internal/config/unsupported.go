@@ -15,7 +15,6 @@ func (c *Config) refuseUnsupported(ps *problems) {
 		ps.notYet(s.Sessions > 1, path+".sessions")
 		ps.notYet(s.LongMessages != "udh", path+".long_messages")
 		ps.notYet(s.LongReceipts != "each", path+".long_receipts")
-		ps.notYet(s.QueryOverdue, path+".query_overdue")
 	}
 }
 

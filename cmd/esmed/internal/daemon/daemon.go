@@ -146,8 +146,7 @@ func (d *daemon) serve(ctx context.Context) error {
 		return errors.Join(&ConfigError{err}, g.Wait())
 	}
 	sessions := startLayer(base, g, func(ctx context.Context) error { return d.fleet.run(ctx, plan) })
-	inbox := startLayer(base, g, telling(d.log, "inbox", (&looks{store: d.store, smscs: d.fleet.names, log: d.log}).run))
-	passes := startLayer(base, g, telling(d.log, "reprocess", d.passes.run))
+	background := startLayer(base, g, d.background)
 	dog := startLayer(base, g, func(ctx context.Context) error { return watchdog(ctx, d.log, d.alive) })
 	watch := startLayer(base, g, d.alerts.run)
 	heads := startLayer(base, g, func(ctx context.Context) error { return logHeads(ctx, d.log, d.store.Head) })
@@ -162,8 +161,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 	d.api.RefuseSubmits(d.cfg.ShutdownTimeout)
 	immediate := d.drain(sessions, failed)
-	inbox.stop()
-	passes.stop()
+	background.stop()
 	api.stop()
 	watch.stop()
 	dog.stop()

@@ -37,6 +37,7 @@ type dispatcher struct {
 	log     *zap.Logger
 
 	paused atomic.Bool // as pause says, for who asks from elsewhere
+	busy   atomic.Bool // the last round took all that it could, so that more may wait
 
 	pace     pace
 	pause    pause
@@ -145,6 +146,7 @@ func (d *dispatcher) round(ctx context.Context) (*waiting, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.busy.Store(len(queued) == min(n, len(slots)))
 	if len(queued) == 0 {
 		due, _ := d.store.NextDue(d.cfg.Name)
 		return &waiting{until: due, queue: true}, nil

@@ -14,6 +14,7 @@ import (
 
 	"esmed/cmd/esmed/internal/config"
 	"esmed/cmd/esmed/internal/control"
+	"esmed/store"
 )
 
 // fleet keeps one smsc running for each that is configured.
@@ -144,6 +145,14 @@ func (f *fleet) members() []*member {
 	}
 	slices.SortFunc(all, func(a, b *member) int { return strings.Compare(a.cfg.Name, b.cfg.Name) })
 	return all
+}
+
+// hold gives a part whose window ended to who asks its SMSC about it (cutoffs.hold).
+func (f *fleet) hold(d store.Due) bool {
+	f.mu.Lock()
+	m := f.running[d.SMSC]
+	f.mu.Unlock()
+	return m != nil && m.queries != nil && m.queries.hold(d)
 }
 
 // names are the names of those that run.

@@ -31,7 +31,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 // gaugeDescs are the metrics that gauges gives.
 type gaugeDescs struct {
 	bindUp, windowInUse, queueSize, inboxSize, inboxOldest, exceptionsOpen, applyLag,
-	coverage, delivered, inDoubt, maybeDoubled *prometheus.Desc
+	coverage, delivered, inDoubt, maybeDoubled, overdue *prometheus.Desc
 }
 
 func newGaugeDescs() gaugeDescs {
@@ -46,6 +46,7 @@ func newGaugeDescs() gaugeDescs {
 		coverage:       desc("esmed_coverage_ratio", "Of messages that asked for a final receipt and had time for it, the share with a final state by evidence.", "smsc"),
 		delivered:      desc("esmed_delivered_ratio", "Of the same messages, the share reported delivered.", "smsc"),
 		inDoubt:        desc("esmed_in_doubt", "Messages whose answer was lost.", "smsc"),
+		overdue:        desc("esmed_overdue", "Parts without an outcome whose window ended within coverage_window, and those in doubt whose window is over.", "smsc"),
 		maybeDoubled:   desc("esmed_maybe_doubled_total", "Messages of which more than one attempt may have arrived.", "smsc"),
 	}
 }
@@ -54,7 +55,7 @@ func newGaugeDescs() gaugeDescs {
 func (g *gauges) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		g.bindUp, g.windowInUse, g.queueSize, g.inboxSize, g.inboxOldest, g.exceptionsOpen, g.applyLag,
-		g.coverage, g.delivered, g.inDoubt, g.maybeDoubled,
+		g.coverage, g.delivered, g.inDoubt, g.maybeDoubled, g.overdue,
 	} {
 		out <- d
 	}
@@ -116,6 +117,9 @@ func (g *gauges) inbox(ctx context.Context, now time.Time, set setter) error {
 // tallies gives what the report's counters say.
 func (g *gauges) tallies(ctx context.Context, now time.Time, set setter) error {
 	c, err := countMessages(ctx, g.store, g.alerts, now)
+	for smsc, n := range c.overdue {
+		set(g.overdue, float64(n), smsc)
+	}
 	for smsc, t := range c.all {
 		set(g.inDoubt, float64(t.InDoubt), smsc)
 		set(g.maybeDoubled, float64(t.MaybeDoubled), smsc)

@@ -36,6 +36,22 @@ func (l *layer) stop() {
 	<-l.done
 }
 
+// background is the work that nobody asks for: on the inbox, under new rules, and at the end of windows.
+func (d *daemon) background(ctx context.Context) error {
+	inbox := &looks{store: d.store, smscs: d.fleet.names, log: d.log}
+	windows := &cutoffs{store: d.store, doubted: d.clock.doubted, hold: d.fleet.hold, log: d.log}
+	g, ctx := errgroup.WithContext(ctx)
+	for _, work := range []struct {
+		name string
+		run  func(context.Context) error
+	}{
+		{"inbox", inbox.run}, {"reprocess", d.passes.run}, {"windows", windows.run},
+	} {
+		g.Go(func() error { return telling(d.log, work.name, work.run)(ctx) })
+	}
+	return g.Wait()
+}
+
 // telling makes a component's failure be logged when it happens: others end first before it is returned.
 func telling(log *zap.Logger, component string, f func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {

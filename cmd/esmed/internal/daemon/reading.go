@@ -32,7 +32,6 @@ type reading struct {
 	// What the store says; nil when it did not.
 	open    map[statemachine.ExceptionKind]int64
 	counts  counts
-	overdue map[string]int64
 	waiting map[string]time.Duration // age of the oldest receipt in the inbox that counts; 0: there is none
 }
 
@@ -58,7 +57,7 @@ func (r *reading) judge(limits config.Alerts) []control.Alert {
 		all = append(all, over(control.AlertInboxAge, smsc, control.Warning, age.Seconds(), limits.InboxOlderThan.Seconds(), "s",
 			"a receipt in the inbox has no message"))
 	}
-	for smsc, n := range r.overdue {
+	for smsc, n := range r.counts.overdue {
 		all = append(all, over(control.AlertOverdue, smsc, control.Warning, float64(n), float64(limits.OverdueAbove), "",
 			"parts without an outcome whose window is over"))
 	}

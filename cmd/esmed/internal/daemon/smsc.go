@@ -26,13 +26,15 @@ type services struct {
 	log     *zap.Logger
 }
 
-// smsc is one SMSC at work: a session, the dispatcher that feeds it, and those who record what it brings.
+// smsc is one SMSC at work: a session, the dispatcher that feeds it, those who record what it brings, and who
+// asks it about parts that are overdue.
 type smsc struct {
 	cfg        *config.SMSC
 	client     *smpp.Client
 	dispatcher *dispatcher
 	answers    *answers
 	receptions *receptions
+	queries    *queries // nil without query_overdue
 	rates      rates
 }
 
@@ -54,7 +56,11 @@ func newSMSC(cfg *config.SMSC, shutdown time.Duration, with services) (*smsc, er
 	d := &dispatcher{
 		cfg: cfg, store: with.store, client: client, answers: a, clock: with.clock, log: log, pace: pace{limit: cfg.Throughput},
 	}
-	return &smsc{cfg: cfg, client: client, dispatcher: d, answers: a, receptions: r}, nil
+	s := &smsc{cfg: cfg, client: client, dispatcher: d, answers: a, receptions: r}
+	if cfg.QueryOverdue {
+		s.queries = newQueries(cfg, with.store, client, d.busy.Load, with.clock.doubted, log)
+	}
+	return s, nil
 }
 
 func clientConfig(cfg *config.SMSC, security *tls.Config, shutdown time.Duration, log *zap.Logger, h smpp.Handler) smpp.Config {
@@ -98,6 +104,9 @@ func (s *smsc) run(ctx context.Context) error {
 		defer s.answers.stopping.Store(true)
 		return failing("dispatcher", s.dispatcher.run)(ctx)
 	})
+	if s.queries != nil {
+		g.Go(func() error { return failing("queries", s.queries.run)(ctx) })
+	}
 	g.Go(func() error {
 		defer endRecording()
 		return telling(s.dispatcher.log, "session", s.client.Run)(session)
