@@ -2,8 +2,8 @@ package statemachine
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+	"strings"
 )
 
 // apply judges evidence against the parts it was matched to and moves them.
@@ -54,7 +54,7 @@ func (s *step) applyTo(e *evidence, f *finding, m *Message, ref AttemptRef) (Ver
 	}
 	p.remember(e.event, e.seq)
 	if verdict == VerdictApplied {
-		p.Reported = e.report(f.by, ref.Attempt)
+		p.Reported, p.Ruling = e.report(f.by, ref.Attempt), f.ruling
 	}
 	ended := DoubtReceipt
 	if f.by == ByClientRef {
@@ -66,7 +66,10 @@ func (s *step) applyTo(e *evidence, f *finding, m *Message, ref AttemptRef) (Ver
 	if err := s.settle(m, p, e.basis, e.seq, ended); err != nil {
 		return verdict, err
 	}
-	if why == "" && f.flagged {
+	switch {
+	case f.ruling != (Ruling{}):
+		why = strings.Join(slices.DeleteFunc([]string{f.why, why}, func(s string) bool { return s == "" }), "; ")
+	case why == "" && f.flagged:
 		why = f.why
 	}
 	s.decide(m, Decision{
@@ -110,7 +113,7 @@ func (s *step) settle(m *Message, p *Part, basis Basis, seq uint64, ended DoubtE
 	case p.State == InDoubt && from != InDoubt && !p.arrived():
 		return s.raise(matter{
 			kind: KindInDoubt, group: partGroup(m, p.Number), smsc: m.SMSC, account: m.Account, m: m, part: p.Number,
-			records: p.doubtSeqs(), reason: fmt.Sprintf("attempt %d left, and its answer was lost", p.first(Doubtful).Number),
+			records: p.doubtSeqs(), reason: p.first(Doubtful).doubt(),
 		})
 	case from == InDoubt && p.State != InDoubt && ended != "":
 		return s.resolve(KindInDoubt, partGroup(m, p.Number), string(ended), s.by)

@@ -1,6 +1,9 @@
 package statemachine
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Answered reports whether the SMSC's answer to the attempt is known.
 func (a *Attempt) Answered() bool {
@@ -47,23 +50,48 @@ func (a *Attempt) refusal() string {
 	return ""
 }
 
-// endDoubt notes what told the truth about the attempt, if it was in doubt and nothing has yet.
+// doubt says what is not known of the attempt.
+func (a *Attempt) doubt() string {
+	if a.Seq == 0 {
+		return fmt.Sprintf("attempt %d may have left after the backup was made that was restored", a.Number)
+	}
+	return fmt.Sprintf("attempt %d left, and its answer was lost", a.Number)
+}
+
+// endDoubt notes what told the truth about the attempt, if it was in doubt and nothing has yet. What comes
+// from the SMSC takes the place of what a person said.
 func (a *Attempt) endDoubt(by DoubtEnd, seq uint64) {
-	if a.DoubtSeq != 0 && a.DoubtEnded == "" {
+	if a.DoubtSeq != 0 && (a.DoubtEnded == "" || a.DoubtEnded == DoubtOperator) {
 		a.DoubtEnded, a.DoubtEndSeq = by, seq
 	}
+}
+
+// saidAccepted reports whether only a person says that the SMSC accepted the attempt.
+func (a *Attempt) saidAccepted() bool { return a.Outcome == AcceptedBy && a.AnswerSeq == 0 }
+
+// saidNotSent reports whether only a person says that the attempt never left.
+func (a *Attempt) saidNotSent() bool { return a.Outcome == NotSent && a.DoubtEnded == DoubtOperator }
+
+// acceptance is what it is known from that the SMSC accepted the attempt, and the record.
+func (a *Attempt) acceptance() (Basis, uint64) {
+	if a.saidAccepted() {
+		return BasisOperator, a.DoubtEndSeq
+	}
+	return BasisSubmitResp, a.AnswerSeq
 }
 
 // arrive takes from a receipt that echoed our reference that the SMSC has the attempt. One that is still
 // unanswered goes on waiting for its answer, and will not be in doubt if that is lost.
 func (a *Attempt) arrive(seq uint64) {
 	switch {
-	case a.Outcome == Doubtful:
+	case a.Outcome == Doubtful || a.saidNotSent():
 		a.Outcome = Arrived
 	case a.Outcome == Unanswered && a.DoubtEndSeq == 0:
 		a.DoubtEndSeq = seq
 	}
-	a.endDoubt(DoubtClientRef, seq)
+	if !a.saidAccepted() {
+		a.endDoubt(DoubtClientRef, seq)
+	}
 }
 
 // lost puts in that the answer was lost and reports whether the attempt did not leave after all.

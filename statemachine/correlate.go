@@ -57,6 +57,7 @@ type finding struct {
 	narrowedBy  string
 	waitsFor    string // destination whose unanswered submit may be the owner
 	flagged     bool   // the addresses differ, and the rules say to flag only
+	ruling      Ruling // the person's decision that it rests on; zero = on none
 	why         string
 }
 
@@ -204,11 +205,12 @@ func (s *step) attemptBehind(e *evidence, m *Message, p *Part) int {
 			return only(named)
 		}
 	}
-	nameless := p.which(func(a *Attempt) bool { return a.MayHaveArrived() && len(s.keys(m, a)) == 0 })
+	possible := func(a *Attempt) bool { return a.MayHaveArrived() || a.saidNotSent() }
+	nameless := p.which(func(a *Attempt) bool { return possible(a) && len(s.keys(m, a)) == 0 })
 	if len(ids) > 0 && len(nameless) == 1 {
 		return nameless[0]
 	}
-	return only(p.which((*Attempt).MayHaveArrived))
+	return only(p.which(possible))
 }
 
 // only is the one number, or 0.

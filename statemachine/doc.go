@@ -83,6 +83,8 @@
 // Files: step.go (Fold), submit.go and reception.go (a function a record type), part.go, attempt.go and
 // fold.go (states), evidence.go and verdict.go (what evidence counts for), correlate.go, narrow.go and
 // address.go (whose it is), identify.go (which ids an attempt has), inbox.go and release.go (what waits),
-// window.go (when a part's time is over), retention.go (what is closed and dropped), exceptions.go, tally.go,
-// reason.go, overlay.go (a step sees what it changed itself), memory.go (a View in maps).
+// operator.go with assign.go, doubt.go, take.go and undo.go (what persons decide), refold.go (a message folded
+// again without a record), reprocess.go (what changed rules change), restored.go, window.go (when a part's
+// time is over), retention.go (what is closed and dropped), exceptions.go, tally.go, reason.go, overlay.go (a
+// step sees what it changed itself), memory.go (a View in maps).
 package statemachine

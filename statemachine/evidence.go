@@ -50,24 +50,26 @@ func (s *step) read(seq uint64, at time.Time, r *Reception) evidence {
 	return e
 }
 
-// readAgain reads a reception of the log once more.
+// readAgain reads a reception, or an answer to our query, of the log once more.
 func (s *step) readAgain(seq uint64) (evidence, error) {
 	rec, err := s.view.Record(seq)
 	if err != nil {
 		return evidence{}, err
 	}
-	r, ok := rec.Fact.(*Reception)
-	if !ok {
-		return evidence{}, fmt.Errorf("statemachine: record %d is a %s, not a reception", seq, rec.Fact.Type())
+	switch r := rec.Fact.(type) {
+	case *Reception:
+		return s.read(rec.Seq, rec.At, r), nil
+	case *QueryResp:
+		return s.readQuery(rec.Seq, rec.At, r), nil
 	}
-	return s.read(rec.Seq, rec.At, r), nil
+	return evidence{}, fmt.Errorf("statemachine: record %d is a %s, not a reception", seq, rec.Fact.Type())
 }
 
 // readQuery takes the answer to a query_sm apart (SMPP v3.4 §4.8.2). message_state 0 says nothing: some
 // SMSCs answer so for ids they never saw.
-func (s *step) readQuery(q *QueryResp) evidence {
+func (s *step) readQuery(seq uint64, at time.Time, q *QueryResp) evidence {
 	e := evidence{
-		seq: s.rec.Seq, at: s.rec.At, smsc: q.SMSC, account: q.Account, rules: s.smsc(q.SMSC), basis: BasisQuery,
+		seq: seq, at: at, smsc: q.SMSC, account: q.Account, rules: s.smsc(q.SMSC), basis: BasisQuery,
 		reported: absoluteTime(q.FinalDateRaw),
 	}
 	e.receipt.DoneDateRaw, e.receipt.DoneDate = q.FinalDateRaw, e.reported

@@ -49,8 +49,8 @@ func (s *step) raise(a matter) error {
 			x.Candidates = append(slices.Clip(x.Candidates), ref)
 		}
 	}
-	if a.m != nil && !slices.Contains(a.m.Exceptions, x.ID) {
-		a.m.Exceptions = append(slices.Clip(a.m.Exceptions), x.ID)
+	if a.m != nil {
+		a.m.list(x)
 	}
 	return nil
 }
@@ -99,9 +99,15 @@ func (s *step) resolve(kind ExceptionKind, group, action, by string) error {
 	if err != nil || x == nil {
 		return err
 	}
+	return s.end(x, StatusResolved, Resolution{Action: action, By: by})
+}
+
+// end ends an exception because of this record, whose time and number the resolution gets. Its message no
+// longer lists it.
+func (s *step) end(x *Exception, status string, how Resolution) error {
 	x = s.ownException(x)
-	x.Status = StatusResolved
-	x.Resolution = &Resolution{Action: action, By: by, At: s.rec.At, Seq: s.rec.Seq}
+	how.At, how.Seq = s.rec.At, s.rec.Seq
+	x.Status, x.Resolution = status, &how
 	x.note(s.rec.Seq)
 	return s.unlist(x)
 }
@@ -124,6 +130,13 @@ func (s *step) unlist(x *Exception) error {
 	}
 	m.Exceptions = slices.Delete(slices.Clone(m.Exceptions), i, i+1)
 	return nil
+}
+
+// list has the message show an open exception.
+func (m *Message) list(x *Exception) {
+	if !slices.Contains(m.Exceptions, x.ID) {
+		m.Exceptions = append(slices.Clip(m.Exceptions), x.ID)
+	}
 }
 
 // Groups: what makes matters of a kind one thing to decide.

@@ -3,22 +3,59 @@ package statemachine
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"esmed/receipt"
 )
 
-// identify makes an attempt that the SMSC accepted found by the id it was given (as receipt.MessageID
-// reads it), and has the receipts judged that waited for it.
-func (s *step) identify(m *Message, p *Part, ref AttemptRef, smsc, id string) error {
-	keys := s.smsc(smsc).Receipt.ResponseKeys(id)
-	about := matter{smsc: smsc, account: m.Account, m: m, part: ref.Part, record: s.rec.Seq}
+// answered takes from an answer that the SMSC accepted an attempt. One without a message_id leaves the attempt
+// the id that is known otherwise.
+func (s *step) answered(m *Message, p *Part, ref AttemptRef, smsc, id string) error {
 	if p.State == Failed {
-		about.kind, about.group = KindConflict, partGroup(m, ref.Part)
-		about.reason = "the SMSC accepted it after it had failed"
-		if err := s.raise(about); err != nil {
+		if err := s.raise(matter{
+			kind: KindConflict, group: partGroup(m, ref.Part), smsc: smsc, account: m.Account, m: m, part: ref.Part,
+			record: s.rec.Seq, reason: "the SMSC accepted it after it had failed",
+		}); err != nil {
 			return err
 		}
 	}
+	if id == "" && len(s.keys(m, p.attempt(ref.Attempt))) > 0 {
+		return nil
+	}
+	return s.identify(m, ref, smsc, id)
+}
+
+// unsay takes back what a person said of an attempt that the SMSC now answers itself. id is the answer's.
+func (s *step) unsay(m *Message, p *Part, ref AttemptRef, id string) {
+	a := p.attempt(ref.Attempt)
+	if id != "" {
+		s.unindex(m.Account, s.keys(m, a), s.smsc(m.SMSC).Receipt.ResponseKeys(id), ref)
+	}
+	a.Outcome, a.AnsweredAt = Doubtful, time.Time{}
+	m.SubmittedAt = m.firstAccepted()
+	if p.State == Submitted { // it rests on the answer from now on
+		p.State = NoState
+	}
+}
+
+// firstAccepted is when the first attempt was accepted; zero when none was.
+func (m *Message) firstAccepted() time.Time {
+	var first time.Time
+	for i := range m.Parts {
+		for _, a := range m.Parts[i].Attempts {
+			if a.Outcome == AcceptedBy && (first.IsZero() || a.AnsweredAt.Before(first)) {
+				first = a.AnsweredAt
+			}
+		}
+	}
+	return first
+}
+
+// identify makes an attempt that the SMSC accepted found by the id it was given (as receipt.MessageID
+// reads it), and has the receipts judged that waited for it.
+func (s *step) identify(m *Message, ref AttemptRef, smsc, id string) error {
+	keys := s.smsc(smsc).Receipt.ResponseKeys(id)
+	about := matter{smsc: smsc, account: m.Account, m: m, part: ref.Part, record: s.rec.Seq}
 	if len(keys) == 0 {
 		about.kind, about.group = KindNoMessageID, partGroup(m, ref.Part)
 		about.reason = "the SMSC accepted it without a message_id: no receipt can be matched by id"
@@ -76,9 +113,10 @@ func (s *step) liveOwners(m *Message, keys []receipt.Key) ([]AttemptRef, error) 
 // keys are the forms under which an attempt of the message is found by its id; nil while it has none.
 func (s *step) keys(m *Message, a *Attempt) []receipt.Key { return a.keys(&s.smsc(m.SMSC).Receipt) }
 
-// keys reads the id as what it is: that of an answer, or one that a receipt with our reference told.
+// keys reads the id as what it is: that of an answer, or of what a person says the answer was, or one that
+// a receipt with our reference told.
 func (a *Attempt) keys(rules *receipt.Rules) []receipt.Key {
-	if a.AnswerSeq != 0 {
+	if a.AnswerSeq != 0 || a.saidAccepted() {
 		return rules.ResponseKeys(a.MessageID)
 	}
 	var keys []receipt.Key

@@ -87,14 +87,24 @@ func (s *step) hold(e *evidence, f *finding) error {
 		*row = *old
 		why = old.Why
 	}
-	row.Receptions = append(slices.Clip(row.Receptions), e.seq)
+	row.receive(e.seq)
 	row.refresh(e, f)
 	s.putRow(key, row)
 	return s.explain(e, f, row, why, e.seq)
 }
 
+// receive adds a reception in the order of the log.
+func (row *InboxRow) receive(seq uint64) {
+	if i, found := slices.BinarySearch(row.Receptions, seq); !found {
+		row.Receptions = slices.Insert(slices.Clip(row.Receptions), i, seq)
+	}
+}
+
 // refresh puts in why the row is held as things stand.
 func (row *InboxRow) refresh(e *evidence, f *finding) {
+	if row.Why != f.correlation {
+		row.Dismissed = "" // it was dismissed for something else
+	}
 	row.Why, row.WaitsFor = f.correlation, f.waitsFor
 	keys := slices.Clip(row.Keys)
 	for _, key := range e.keys() {
@@ -106,7 +116,8 @@ func (row *InboxRow) refresh(e *evidence, f *finding) {
 }
 
 // explain brings the exception of a held row up to date. was is why it was held before; the receptions
-// are those that are held for what it is held for now.
+// are those that are held for what it is held for now. A row that a person dismissed stays so while it is held
+// for the same.
 func (s *step) explain(e *evidence, f *finding, row *InboxRow, was Correlation, receptions ...uint64) error {
 	if was != f.correlation {
 		if err := s.endRowException(row.Key, was, string(f.correlation)); err != nil {
@@ -114,7 +125,7 @@ func (s *step) explain(e *evidence, f *finding, row *InboxRow, was Correlation, 
 		}
 	}
 	kind, ok := rowException(f.correlation)
-	if !ok {
+	if !ok || row.Dismissed != "" {
 		return nil
 	}
 	for _, seq := range receptions {
@@ -128,10 +139,12 @@ func (s *step) explain(e *evidence, f *finding, row *InboxRow, was Correlation, 
 	return nil
 }
 
+// endRowException ends what was open about a row: what it was held for, or that a person wanted it open though
+// nobody owned it.
 func (s *step) endRowException(key InboxKey, why Correlation, action string) error {
 	kind, ok := rowException(why)
 	if !ok {
-		return nil
+		kind = KindUnmatched
 	}
 	return s.resolve(kind, string(key), action, s.by)
 }

@@ -1,8 +1,11 @@
 package statemachine_test
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -144,15 +147,46 @@ func (l *lab) fact(name statemachine.RecordType, rest string, a args) statemachi
 		return &statemachine.Retry{Row: l.row(a.word)}
 	case statemachine.TypeRetention:
 		return l.retention(a)
+	case statemachine.TypeOperator:
+		return l.operator(a)
+	case statemachine.TypeRestored:
+		return &statemachine.Restored{Backup: a.word, Send: a.has("send"), Done: a.has("done")}
 	}
 	require.Fail(l.t, "unknown record type", "%s", name)
 	return nil
 }
 
-// row is the key of the inbox row whose first reception is the record of that number; "gone" when there is none.
-func (l *lab) row(first string) statemachine.InboxKey {
+// operator reads what a person decided:
+//
+//	operator take exception=x6 by=uid:0 reason="the customer has it"
+//	operator assign row=7 to=M1/2                 the row whose first reception is record 7
+//	operator reprocess [rows=7,9 messages=M1,M2]  these; without both, all there is, as one page
+func (l *lab) operator(a args) *statemachine.Operator {
+	op := &statemachine.Operator{
+		Action: statemachine.Action(a.word), By: a.or("by", "uid:0"), Reason: a.value["reason"],
+		Exception: a.value["exception"], MessageID: a.value["id"],
+	}
+	if a.has("row") {
+		op.Row = l.row(a.value["row"])
+	}
+	if id, part, several := strings.Cut(a.value["to"], "/"); id != "" {
+		op.Target.Message = statemachine.ID(id)
+		if several {
+			n, err := strconv.Atoi(part)
+			require.NoError(l.t, err)
+			op.Target.Part = n
+		}
+	}
+	if op.Action == statemachine.ActionReprocess {
+		op.Reprocess = l.page(a)
+	}
+	return op
+}
+
+// row finds the row whose first reception is that record.
+func (l *lab) row(seq string) statemachine.InboxKey {
 	for key, row := range l.mem.Inbox {
-		if fmt.Sprint(row.Receptions[0]) == first {
+		if fmt.Sprint(row.Receptions[0]) == seq {
 			return key
 		}
 	}
@@ -170,6 +204,24 @@ func (l *lab) retention(a args) *statemachine.Retention {
 	}
 	r.Exceptions = a.list("exceptions")
 	return r
+}
+
+func (l *lab) page(a args) *statemachine.Reprocess {
+	seq, _ := l.mem.Rules()
+	page := &statemachine.Reprocess{Progress: statemachine.ReprocessProgress{Rules: seq}}
+	if !a.has("rows") && !a.has("messages") {
+		page.Rows = slices.Sorted(maps.Keys(l.mem.Inbox))
+		page.Messages = slices.SortedFunc(maps.Keys(l.mem.Messages), func(x, y statemachine.ID) int { return cmp.Compare(y, x) })
+		page.Progress.Rows, page.Progress.Finished = true, true
+		return page
+	}
+	for _, seq := range a.list("rows") {
+		page.Rows = append(page.Rows, l.row(seq))
+	}
+	for _, id := range a.list("messages") {
+		page.Messages = append(page.Messages, statemachine.ID(id))
+	}
+	return page
 }
 
 func (l *lab) account(smsc string) string {

@@ -256,12 +256,13 @@ func (m *Memory) Decision(pos DecisionPos) (*Decision, error) {
 	if pos.Seq < m.begins {
 		return nil, fmt.Errorf("%w: decision %d.%d", ErrGone, pos.Seq, pos.N)
 	}
-	for i := range m.Decisions {
-		if m.Decisions[i].Pos == pos {
-			return &m.Decisions[i], nil
-		}
+	i, found := slices.BinarySearchFunc(m.Decisions, pos, func(d Decision, pos DecisionPos) int {
+		return cmp.Or(cmp.Compare(d.Pos.Seq, pos.Seq), cmp.Compare(d.Pos.N, pos.N))
+	})
+	if !found {
+		return nil, fmt.Errorf("statemachine: no decision %d.%d", pos.Seq, pos.N)
 	}
-	return nil, fmt.Errorf("statemachine: no decision %d.%d", pos.Seq, pos.N)
+	return &m.Decisions[i], nil
 }
 
 // rows selects from the inbox, in the order of the first receptions.

@@ -64,7 +64,16 @@ type Part struct {
 	WindowEnd time.Time
 	Basis     Basis   // what State rests on
 	BasisSeq  uint64  // the record
+	Ruling    Ruling  // what a person decided last that its report, acceptance or place in the queue rests on
 	Events    []Event // newest last, at most MaxEvents
+}
+
+// Ruling is a person's decision. The zero Ruling is none.
+type Ruling struct {
+	Action Action
+	By     string // "uid:0", or the token's name
+	Reason string // the person's own words
+	Seq    uint64 // the operator record
 }
 
 // MaxEvents is how many logical events a part remembers. An SMSC that sends more distinct ones for a
@@ -127,7 +136,7 @@ const (
 type Attempt struct {
 	Number         int // from 1
 	At             time.Time
-	Seq            uint64 // its sent record
+	Seq            uint64 // its sent record; 0 = supposed: the part was queued in a backup that was restored
 	Session        string
 	SequenceNumber uint32
 	ValidUntil     time.Time // end of the validity_period sent; zero = none sent
@@ -138,7 +147,7 @@ type Attempt struct {
 	CommandStatus uint32
 	MessageID     string // as receipt.MessageID reads it; "" = none known
 	AnsweredAt    time.Time
-	AnswerSeq     uint64 // its submit_resp record; 0 = none
+	AnswerSeq     uint64 // its submit_resp record; 0 = none, also where a person said that it was accepted
 	DoubtSeq      uint64 // its in_doubt record; 0 = never in doubt
 	DoubtCause    string
 	DoubtEnded    DoubtEnd // what ended the doubt; "" = nothing yet, or never in doubt

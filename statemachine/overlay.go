@@ -48,16 +48,25 @@ func (s *step) attempts(account string, key receipt.Key) ([]AttemptRef, error) {
 	if err != nil {
 		return nil, err
 	}
-	given := len(refs)
+	own := false
 	for i := range s.eff.Index {
-		if entry := &s.eff.Index[i]; entry.Account == account && entry.Key == key && !slices.Contains(refs, entry.Ref) {
-			refs = append(slices.Clip(refs), entry.Ref)
+		entry := &s.eff.Index[i]
+		if entry.Account != account || entry.Key != key || slices.Contains(refs, entry.Ref) != entry.Remove {
+			continue
 		}
+		if !own {
+			refs, own = slices.Clone(refs), true
+		}
+		if entry.Remove {
+			refs = slices.DeleteFunc(refs, func(ref AttemptRef) bool { return ref == entry.Ref })
+			continue
+		}
+		refs = append(refs, entry.Ref)
 	}
 	if len(refs) < 2 {
 		return refs, nil
 	}
-	if len(refs) == given {
+	if !own {
 		refs = slices.Clone(refs)
 	}
 	slices.SortFunc(refs, func(a, b AttemptRef) int {
@@ -70,6 +79,15 @@ func (s *step) attempts(account string, key receipt.Key) ([]AttemptRef, error) {
 func (s *step) index(account string, keys []receipt.Key, ref AttemptRef) {
 	for _, key := range keys {
 		s.eff.Index = append(s.eff.Index, IndexEntry{Account: account, Key: key, Ref: ref})
+	}
+}
+
+// unindex makes an attempt no longer found by those of the keys that it does not keep.
+func (s *step) unindex(account string, keys, kept []receipt.Key, ref AttemptRef) {
+	for _, key := range keys {
+		if !slices.Contains(kept, key) {
+			s.eff.Index = append(s.eff.Index, IndexEntry{Account: account, Key: key, Ref: ref, Remove: true})
+		}
 	}
 }
 

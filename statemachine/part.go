@@ -189,7 +189,7 @@ func (p *Part) settle(basis Basis, seq uint64) {
 // another attempt's doubt or refused one: on its acceptance, else on the receipt that echoed our reference.
 func (p *Part) restOnArrival() {
 	if a := p.first(AcceptedBy); a != nil {
-		p.Basis, p.BasisSeq = BasisSubmitResp, a.AnswerSeq
+		p.Basis, p.BasisSeq = a.acceptance()
 	} else if a := p.first(Arrived); a != nil {
 		p.Basis, p.BasisSeq = BasisReceipt, a.DoubtEndSeq
 	}

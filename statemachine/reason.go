@@ -38,12 +38,33 @@ func (m *Message) EvidenceSeqs() []uint64 {
 	seqs := []uint64{}
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if p.State == m.State && p.BasisSeq != 0 && !slices.Contains(seqs, p.BasisSeq) {
-			seqs = append(seqs, p.BasisSeq)
+		if p.State != m.State {
+			continue
+		}
+		for _, seq := range p.restsOn() {
+			if seq != 0 && !slices.Contains(seqs, seq) {
+				seqs = append(seqs, seq)
+			}
 		}
 	}
 	slices.Sort(seqs)
 	return seqs
+}
+
+// restsOn are the records that the part's state rests on: beside a person's decision what that is about. 0 is
+// none.
+func (p *Part) restsOn() []uint64 {
+	switch {
+	case p.Basis == BasisOperator && p.State == p.Reported.State:
+		return []uint64{p.Reported.Seq, p.BasisSeq}
+	case p.Basis == BasisOperator && p.State == Submitted:
+		if a := p.first(AcceptedBy); a != nil {
+			return []uint64{a.AnswerSeq, p.BasisSeq}
+		}
+	case p.Reported.By == ByOperator && p.BasisSeq == p.Reported.Seq:
+		return []uint64{p.BasisSeq, p.Ruling.Seq}
+	}
+	return []uint64{p.BasisSeq}
 }
 
 // Acceptance is the accepted attempt of the part that decides; nil when it has none.
@@ -73,10 +94,35 @@ type teller struct {
 }
 
 func (t *teller) state() string {
-	p := t.p
-	if p.Basis == BasisOperator {
-		return fmt.Sprintf("an operator decided so in record %d", p.BasisSeq)
+	why := t.known()
+	if t.p.Basis == BasisOperator {
+		return fmt.Sprintf("%s decided so in record %d (%s): %s", t.who(t.p.BasisSeq), t.p.BasisSeq, t.action(t.p.BasisSeq), why)
 	}
+	return why
+}
+
+// who names the person that a record's decision is of.
+func (t *teller) who(seq uint64) string {
+	if r := &t.p.Ruling; r.Seq == seq && r.By != "" {
+		return r.By
+	}
+	return "an operator"
+}
+
+// action tells what the person did in the record, and why.
+func (t *teller) action(seq uint64) string {
+	r := &t.p.Ruling
+	switch {
+	case r.Seq != seq:
+		return string(ActionAccepted) // the one that states rest on though another decision came later
+	case r.Reason == "":
+		return string(r.Action)
+	}
+	return string(r.Action) + ": " + r.Reason
+}
+
+func (t *teller) known() string {
+	p := t.p
 	switch p.State {
 	case Queued:
 		return t.queued()
@@ -104,6 +150,9 @@ func (t *teller) queued() string {
 	if len(p.Attempts) == 0 {
 		return fmt.Sprintf("waits in the queue of %s since record %d", t.m.SMSC, p.QueuedSeq)
 	}
+	if p.Ruling.Seq == p.QueuedSeq {
+		return t.queuedBy()
+	}
 	for i := range p.Attempts {
 		a := &p.Attempts[i]
 		if a.AnswerSeq != p.QueuedSeq && a.DoubtSeq != p.QueuedSeq {
@@ -121,6 +170,21 @@ func (t *teller) queued() string {
 	return fmt.Sprintf("back in the queue of %s since record %d", t.m.SMSC, p.QueuedSeq)
 }
 
+// queuedBy tells of a part that a person put back into the queue.
+func (t *teller) queuedBy() string {
+	seq := t.p.QueuedSeq
+	by := fmt.Sprintf("as %s decided in record %d (%s) it will be sent again", t.who(seq), seq, t.action(seq))
+	for i := range t.p.Attempts {
+		if a := &t.p.Attempts[i]; a.DoubtEnded == DoubtOperator && a.DoubtEndSeq == seq {
+			return fmt.Sprintf("attempt %d did not leave; %s", a.Number, by)
+		}
+	}
+	if a := t.p.first(Doubtful); a != nil {
+		return t.lost(a) + "; " + by
+	}
+	return by
+}
+
 // inDoubt names the attempt that is in doubt, which need not be the newest, and what became of that.
 func (t *teller) inDoubt() string {
 	a, other := t.p.Doubt()
@@ -130,7 +194,8 @@ func (t *teller) inDoubt() string {
 	}
 	switch other.Outcome {
 	case AcceptedBy:
-		why += fmt.Sprintf("; attempt %d was accepted in record %d", other.Number, other.AnswerSeq)
+		_, seq := other.acceptance()
+		why += fmt.Sprintf("; attempt %d was accepted in record %d", other.Number, seq)
 	case RefusedTemp, RefusedPerm:
 		why += fmt.Sprintf("; attempt %d was refused with %s in record %d", other.Number, t.statusName(other.CommandStatus), other.AnswerSeq)
 	case Doubtful:
@@ -168,6 +233,9 @@ func (t *teller) has() string {
 	if accepted == nil {
 		return t.reported()
 	}
+	if accepted.saidAccepted() {
+		return fmt.Sprintf("%s accepted attempt %d as %q", t.m.SMSC, accepted.Number, accepted.MessageID)
+	}
 	return fmt.Sprintf("%s accepted it in record %d", t.m.SMSC, accepted.AnswerSeq)
 }
 
@@ -187,6 +255,9 @@ func (t *teller) failed() string {
 func (t *teller) reported() string {
 	r := &t.p.Reported
 	switch {
+	case r.By == ByOperator:
+		seq := t.p.Ruling.Seq
+		return fmt.Sprintf("%s reported %s in record %d, which %s gave to it in record %d (%s)", r.SMSC, r.word(), r.Seq, t.who(seq), seq, t.action(seq))
 	case r.By == ByRequest:
 		return fmt.Sprintf("%s answered query_sm with %s in record %d", r.SMSC, r.State, r.Seq)
 	case r.By == ByCallback, t.p.Basis == BasisCallback && t.p.BasisSeq == r.Seq:
@@ -200,6 +271,9 @@ func (t *teller) refused(a *Attempt) string {
 }
 
 func (t *teller) lost(a *Attempt) string {
+	if a.Seq == 0 {
+		return fmt.Sprintf("%s, record %d", a.doubt(), a.DoubtSeq)
+	}
 	return fmt.Sprintf("attempt %d left on %s, and its answer was lost (%s), record %d", a.Number, a.Session, a.DoubtCause, a.DoubtSeq)
 }
 

@@ -68,6 +68,25 @@ func TestMessage_Reason(t *testing.T) {
 		{"reported on its way, twice", accepted + `reception text="id:7 done date:2611300901 stat:ENROUTE"` + "\n" + `reception text="id:7 done date:2611300902 stat:ENROUTE"`,
 			"alpha reported ENROUTE in record 6, matched by text_id", "receipt", []uint64{6}},
 		{"answered to our query", accepted + "query_resp M1 state=2", "alpha answered query_sm with DELIVERED in record 5", "query_sm", []uint64{5}},
+		{"assigned", accepted + "reception text=\"id:8 stat:DELIVRD\"\noperator assign row=5 to=M1 reason=\"same sender\"",
+			"alpha reported DELIVRD in record 5, which uid:0 gave to it in record 6 (assign: same sender)", "receipt", []uint64{5, 6}},
+		{"taken", accepted + "reception text=\"id:7 stat:DELIVRD\"\nreception text=\"id:7 stat:UNDELIV\"\noperator take exception=x6 reason=\"the SMSC says so\"",
+			"uid:0 decided so in record 7 (take: the SMSC says so): alpha reported UNDELIV in record 6, matched by text_id", "operator", []uint64{6, 7}},
+		{"accepted after it had failed, and that taken", sent + "in_doubt M1\nsent M1/1/2\nsubmit_resp M1/1/2 status=0x0B\nin_doubt M1\n" +
+			"submit_resp M1/1/1 status=0x0B\nsent M1/1/3\nsubmit_resp M1/1/3 id=9\noperator take exception=x10",
+			"uid:0 decided so in record 11 (take): alpha accepted it in record 10; no outcome was reported yet", "operator", []uint64{10, 11}},
+		{"accepted, as an operator says", sent + "in_doubt M1\noperator accepted exception=x4 id=7 by=ann reason=\"their log\"",
+			`ann decided so in record 5 (accepted: their log): alpha accepted attempt 1 as "7"; no outcome was reported yet`, "operator", []uint64{5}},
+		{"accepted, as an operator says, and no failure reported", "accepted M1 asks=failure\nsent M1\nin_doubt M1\noperator accepted exception=x4 id=7\n2026-12-04 09:00:00 cutoff M1/1",
+			`uid:0 decided so in record 5 (accepted): alpha accepted attempt 1 as "7"; its window ended in record 6 and a receipt was asked for failure only`, "operator", []uint64{5}},
+		{"in doubt beside an attempt that an operator says was accepted", sent + "in_doubt M1\nsent M1/1/2\nin_doubt M1/1/2\noperator accepted exception=x4 id=7",
+			`attempt 2 left on alpha/1, and its answer was lost (timeout), record 6; attempt 1 was accepted in record 7`, "none", []uint64{6}},
+		{"to be resent, as an operator wants", sent + "in_doubt M1\noperator resend exception=x4 by=ann reason=urgent",
+			"attempt 1 left on alpha/1, and its answer was lost (timeout), record 4; as ann decided in record 5 (resend: urgent) it will be sent again", "none", []uint64{5}},
+		{"not sent, as an operator says", sent + "in_doubt M1\noperator not_sent exception=x4",
+			"attempt 1 did not leave; as uid:0 decided in record 5 (not_sent) it will be sent again", "none", []uint64{5}},
+		{"queued in a backup", "accepted M1\nin_doubt M1 cause=restored",
+			"attempt 1 may have left after the backup was made that was restored, record 3", "none", []uint64{3}},
 		{"unreported", accepted + "2026-12-04 09:00:00 cutoff M1/1", "nothing final was heard before its window ended, record 5", "cutoff", []uint64{5}},
 		{"no failure reported", "accepted M1 asks=failure\nsent M1\nsubmit_resp M1 id=7\n2026-12-04 09:00:00 cutoff M1/1",
 			"alpha accepted it in record 4; its window ended in record 5 and a receipt was asked for failure only", "submit_sm_resp", []uint64{4}},
@@ -106,8 +125,6 @@ func TestMessage_Reason(t *testing.T) {
 // TestMessage_Reason_ofWhatNoScriptBrings has parts that no record of a script leads to.
 func TestMessage_Reason_ofWhatNoScriptBrings(t *testing.T) {
 	reported := statemachine.Reported{State: statemachine.Delivered, SMSC: "alpha", Seq: 5, RawStat: "DELIVRD", By: statemachine.ByCallback}
-	assigned := reported
-	assigned.By = statemachine.ByOperator
 	doubt := statemachine.Attempt{Number: 1, Seq: 3, Session: "alpha/1", Outcome: statemachine.Doubtful, DoubtSeq: 4, DoubtCause: "cut"}
 	arrived := statemachine.Attempt{Number: 2, Seq: 5, Session: "alpha/1", Outcome: statemachine.Arrived, DoubtSeq: 6, DoubtEnded: statemachine.DoubtClientRef, DoubtEndSeq: 7}
 	tests := []struct {
@@ -117,10 +134,6 @@ func TestMessage_Reason_ofWhatNoScriptBrings(t *testing.T) {
 	}{
 		{"a callback reported it", statemachine.Part{State: statemachine.Delivered, Reported: reported, Basis: statemachine.BasisCallback, BasisSeq: 5},
 			"the callback in record 5 reported DELIVRD, matched by callback_id"},
-		{"an operator gave the receipt its message", statemachine.Part{State: statemachine.Delivered, Reported: assigned, Basis: statemachine.BasisReceipt, BasisSeq: 5},
-			"alpha reported DELIVRD in record 5, matched by operator"},
-		{"an operator decided", statemachine.Part{State: statemachine.Delivered, Basis: statemachine.BasisOperator, BasisSeq: 9},
-			"an operator decided so in record 9"},
 		{"in doubt beside an attempt that a receipt showed",
 			statemachine.Part{State: statemachine.InDoubt, Attempts: []statemachine.Attempt{doubt, arrived}, Basis: statemachine.BasisNone, BasisSeq: 4},
 			"attempt 1 left on alpha/1, and its answer was lost (cut), record 4; the receipt in record 7 shows that alpha has attempt 2"},

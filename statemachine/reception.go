@@ -79,7 +79,7 @@ func (s *step) queryResp(q *QueryResp) error {
 		s.concluded(m, p, q.Attempt, p.State, "the SMSC refused to answer the query")
 		return nil
 	}
-	e := s.readQuery(q)
+	e := s.readQuery(s.rec.Seq, s.rec.At, q)
 	ref := AttemptRef{m.ID, q.Part, q.Attempt}
 	f := finding{
 		correlation: Matched, count: 1,

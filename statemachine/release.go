@@ -86,6 +86,7 @@ func (s *step) judgeWoken() error {
 			return err
 		}
 	}
+	s.woken = nil
 	return nil
 }
 
@@ -146,7 +147,22 @@ func (s *step) settleRow(w *waiting) error {
 		s.putRow(row.Key, &row)
 	}
 	if row.Why == w.row.Why {
-		return nil
+		return s.mendCandidates(&row, &w.f)
 	}
 	return s.explain(&w.e, &w.f, &row, w.row.Why, w.left...)
+}
+
+// mendCandidates has the exception of a row that is held for the same as before name those that fit now.
+func (s *step) mendCandidates(row *InboxRow, f *finding) error {
+	kind, ok := rowException(row.Why)
+	if !ok {
+		return nil
+	}
+	x, err := s.openException(kind, string(row.Key))
+	now := f.candidates[:min(len(f.candidates), MaxExceptionRecords)]
+	if err != nil || x == nil || slices.Equal(x.Candidates, now) {
+		return err
+	}
+	s.ownException(x).Candidates = slices.Clone(now)
+	return nil
 }

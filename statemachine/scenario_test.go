@@ -77,7 +77,8 @@ func decision(d statemachine.Decision) string {
 	add(d.Message != "" && d.Attempt != 0, "%s/%d/%d", d.Message, d.Part, d.Attempt)
 	add(d.Message != "" && d.Attempt == 0, "%s/%d", d.Message, d.Part)
 	add(d.Correlation != "", "%s", d.Correlation)
-	add(d.By != "", "by %s %q", d.By, d.ExternalID)
+	add(d.By != "", "by %s", d.By)
+	add(d.ExternalID != "", "%q", d.ExternalID)
 	add(len(d.Rule) > 0, "rule %s", strings.Join(d.Rule, ","))
 	add(d.Candidates > 1, "of %d", d.Candidates)
 	add(d.NarrowedBy != "", "narrowed by %s", d.NarrowedBy)
@@ -125,6 +126,9 @@ func (l *lab) inbox() []byte {
 		if row.WaitsFor != "" {
 			fmt.Fprintf(&b, ", waits for the answer of a submit to %s", row.WaitsFor)
 		}
+		if row.Dismissed != "" {
+			fmt.Fprintf(&b, ", dismissed by %s", row.Dismissed)
+		}
 		b.WriteByte('\n')
 	}
 	return []byte(b.String())
@@ -145,6 +149,9 @@ func (l *lab) openAndEnded() []byte {
 		}
 		if r := x.Resolution; r != nil {
 			fmt.Fprintf(&b, "; ended by %s of %s, record %d", r.Action, r.By, r.Seq)
+			if r.Reason != "" {
+				fmt.Fprintf(&b, " (%s)", r.Reason)
+			}
 		}
 		b.WriteByte('\n')
 	}

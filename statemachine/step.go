@@ -1,6 +1,10 @@
 package statemachine
 
-import "esmed/receipt"
+import (
+	"time"
+
+	"esmed/receipt"
+)
 
 // Fold derives what follows from the log. It is a pure value: the same View and Record give the same
 // Effects.
@@ -25,7 +29,7 @@ func (f Fold) Step(v View, rec Record) (Effects, error) {
 	if err := s.judgeWoken(); err != nil {
 		return Effects{}, err
 	}
-	if _, retried := rec.Fact.(*Retry); retried && len(s.eff.Decisions) == 0 && len(s.eff.Inbox) == 0 {
+	if _, retried := rec.Fact.(*Retry); retried && len(s.eff.Decisions)+len(s.eff.Inbox)+len(s.eff.Exceptions) == 0 {
 		return Effects{NoEffect: "it still has no owner"}, nil
 	}
 	if op, ok := rec.Fact.(*Operator); ok && op.Reprocess != nil {
@@ -50,6 +54,7 @@ type step struct {
 	woken  []*waiting
 	opened int    // exceptions opened so far
 	by     string // who is behind the record, for what it resolves
+	again  bool   // the record is folded once more (refold.go)
 }
 
 // take lets the record do its work.
@@ -75,6 +80,10 @@ func (s *step) take() error {
 		return s.retry(f)
 	case *Retention:
 		return s.retention(f)
+	case *Operator:
+		return s.operator(f)
+	case *Restored:
+		return s.restored(f)
 	}
 	return nil // Rules, SessionEvent, Other
 }
@@ -91,7 +100,10 @@ func (s *step) finish() {
 		m := x.now
 		m.State = m.Deciding().State
 		m.UpdatedAt = s.rec.At
-		if m.FinalisedAt.IsZero() && m.Final() {
+		switch {
+		case !m.Final(): // also where a person took back what had made it so
+			m.FinalisedAt = time.Time{}
+		case m.FinalisedAt.IsZero():
 			m.FinalisedAt = s.rec.At
 		}
 		s.rewindow(x.was, m)

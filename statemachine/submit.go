@@ -76,7 +76,7 @@ func (s *step) submitResp(r *SubmitResp) error {
 	switch {
 	case a == nil:
 		return s.noEffect(fmt.Sprintf("attempt %d was never sent", r.Attempt))
-	case a.Answered():
+	case a.AnswerSeq != 0:
 		return s.noEffect(fmt.Sprintf("attempt %d was answered before", r.Attempt))
 	}
 	s.by = r.SMSC
@@ -85,6 +85,9 @@ func (s *step) submitResp(r *SubmitResp) error {
 		s.changeUnanswered(m, ref, true)
 	}
 	id := receipt.MessageID([]byte(r.MessageID))
+	if a.saidAccepted() {
+		s.unsay(m, p, ref, id)
+	}
 	a.answer(r, id, s.rec.At, s.rec.Seq)
 	if a.Outcome == AcceptedBy && m.SubmittedAt.IsZero() {
 		m.SubmittedAt = s.rec.At
@@ -101,7 +104,7 @@ func (s *step) submitResp(r *SubmitResp) error {
 		return err
 	}
 	if a.Outcome == AcceptedBy {
-		if err := s.identify(m, p, ref, r.SMSC, id); err != nil {
+		if err := s.answered(m, p, ref, r.SMSC, id); err != nil {
 			return err
 		}
 	}
@@ -113,6 +116,9 @@ func (s *step) inDoubt(r *AttemptInDoubt) error {
 	m, p, err := s.find(r.Message, r.Part)
 	if err != nil || p == nil {
 		return err
+	}
+	if r.Cause == causeRestored && r.Attempt == len(p.Attempts)+1 {
+		return s.supposed(m, p, r)
 	}
 	a := p.editAttempt(r.Attempt)
 	switch {

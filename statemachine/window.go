@@ -18,7 +18,7 @@ func (m *Message) WindowEnd(a *Attempt, rules *SMSCRules) time.Time {
 		return time.Time{}
 	}
 	start := a.At
-	if a.Outcome == AcceptedBy {
+	if a.Outcome == AcceptedBy && !a.saidAccepted() {
 		start = a.AnsweredAt
 	}
 	if m.ScheduledAt.After(start) {

@@ -82,7 +82,19 @@ func appendPart(b []byte, p *statemachine.Part) []byte {
 		b = putUint(b, 3, uint64(e.Count))
 		b = closeNested(b, at)
 	}
-	return putTime(b, 13, p.WindowEnd)
+	b = putTime(b, 13, p.WindowEnd)
+	if p.Ruling != (statemachine.Ruling{}) {
+		b, at = openNested(b, 14)
+		b = closeNested(appendRuling(b, &p.Ruling), at)
+	}
+	return b
+}
+
+func appendRuling(b []byte, r *statemachine.Ruling) []byte {
+	b = putString(b, 1, string(r.Action))
+	b = putString(b, 2, r.By)
+	b = putString(b, 3, r.Reason)
+	return putUint(b, 4, r.Seq)
 }
 
 func appendAttempt(b []byte, a *statemachine.Attempt) []byte {
@@ -251,9 +263,27 @@ func readPart(f *fields) (p statemachine.Part) {
 			f.nested(func(in *fields) { p.Events = append(p.Events, readEvent(in)) })
 		case 13:
 			p.WindowEnd = f.time()
+		case 14:
+			f.nested(func(in *fields) { p.Ruling = readRuling(in) })
 		}
 	}
 	return p
+}
+
+func readRuling(f *fields) (r statemachine.Ruling) {
+	for f.next() {
+		switch f.num {
+		case 1:
+			r.Action = statemachine.Action(f.str())
+		case 2:
+			r.By = f.str()
+		case 3:
+			r.Reason = f.str()
+		case 4:
+			r.Seq = f.u
+		}
+	}
+	return r
 }
 
 func readAttempt(f *fields) (a statemachine.Attempt) {
