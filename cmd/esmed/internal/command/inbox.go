@@ -16,10 +16,10 @@ func inboxCommand() *cobra.Command {
 		Short: "Receipts that belong to no message yet",
 		Long: `The inbox holds receipts whose message was not found, until it is: when a submit_sm_resp brings the id,
 they are judged at once. A receipt that stays here names a message that esmed did not submit, or an id
-that the SMSC writes in another form in receipts (esmed help reading-a-message).`,
+that the SMSC writes in another form in receipts: esmed inbox diagnose finds which (esmed help reading-a-message).`,
 		GroupID: groupState,
 	}, inboxListCommand())
-	cmd.AddCommand(inboxRetryCommand())
+	cmd.AddCommand(inboxRetryCommand(), inboxDiagnoseCommand())
 	return cmd
 }
 

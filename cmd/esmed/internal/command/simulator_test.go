@@ -20,7 +20,8 @@ const scriptTime = 30 * time.Second
 
 // scriptCommands are what scripts have besides esmed itself:
 //
-//	smsc              starts a simulated SMSC and writes esmed.yaml for it
+//	smsc [WHERE=FORM] starts a simulated SMSC and writes esmed.yaml for it. Receipts have ids in other forms
+//	                  (smpptest.IDForm) where that is said of tlv and text.
 //	bound             waits until a session is bound
 //	drained N         waits until N submits have come and all that the SMSC sent is acknowledged
 //	id NAME REF       sets the environment variable NAME to the id of the message with that ref
@@ -58,11 +59,19 @@ func behave(s smpptest.Submit, a smpptest.Action) smpptest.Action {
 	return a
 }
 
-func startSMSC(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) > 0 {
-		ts.Fatalf("usage: smsc")
+func startSMSC(ts *testscript.TestScript, _ bool, args []string) {
+	ids := smpptest.IDs{First: 0x1000}
+	for _, arg := range args {
+		switch where, form, _ := strings.Cut(arg, "="); where {
+		case "tlv":
+			ids.TLV = smpptest.IDForm(form)
+		case "text":
+			ids.Text = smpptest.IDForm(form)
+		default:
+			ts.Fatalf("usage: smsc [tlv=FORM] [text=FORM]")
+		}
 	}
-	s, err := smpptest.Start(smpptest.Config{IDs: smpptest.IDs{First: 0x1000}, OnSubmit: behave})
+	s, err := smpptest.Start(smpptest.Config{IDs: ids, OnSubmit: behave})
 	ts.Check(err)
 	ts.Defer(func() { _ = s.Close() })
 	scriptValues(ts)[smscKey{}] = s

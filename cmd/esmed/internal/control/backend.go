@@ -18,7 +18,7 @@ var (
 	ErrUnavailable = errors.New("control: the store is closed or has stopped working") // 503
 )
 
-// Backend is what an API works on. Every field but Submit, Binds, Alerts, Verify and Operate is needed.
+// Backend is what an API works on. Every field but Submit, Binds, Alerts, Verify, Operate and Diagnose is needed.
 type Backend struct {
 	Submit     Submitter // nil: read-only, submits are answered 503
 	Messages   MessageReader
@@ -30,6 +30,7 @@ type Backend struct {
 	Alerts     func(context.Context) []Alert // nil: none, as without a daemon
 	Verify     Verifier                      // nil: 503
 	Operate    Operator                      // nil: read-only, decisions are answered 503
+	Diagnose   Diagnoser                     // nil: 503
 }
 
 // Submitter takes messages. Uniqueness of ref and idempotency key is its decision.

@@ -102,6 +102,17 @@ func (c *Client) Inbox(ctx context.Context, q InboxQuery) (l List[InboxRow], err
 	return l, c.get(ctx, "/v1/inbox", q.values(), &l)
 }
 
+// Diagnosis asks which id rules and time zone would fit an SMSC's receipts; "" asks for all SMSCs.
+func (c *Client) Diagnosis(ctx context.Context, smsc string) ([]Diagnosis, error) {
+	var l List[Diagnosis]
+	q := url.Values{}
+	if smsc != "" {
+		q.Set("smsc", smsc)
+	}
+	err := c.get(ctx, "/v1/inbox/diagnosis", q, &l)
+	return l.Items, err
+}
+
 // Exceptions asks for a page of exceptions, newest first, inbox rows that wait for too long at the end.
 func (c *Client) Exceptions(ctx context.Context, q ExceptionQuery) (l List[Exception], err error) {
 	return l, c.get(ctx, "/v1/exceptions", q.values(), &l)

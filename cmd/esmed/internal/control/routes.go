@@ -19,6 +19,7 @@ var scopes = map[string]Scopes{
 	"GET /v1/messages/{id}/events": ScopeRead,
 	"GET /v1/events":               ScopeRead,
 	"GET /v1/inbox":                ScopeRead,
+	"GET /v1/inbox/diagnosis":      ScopeRead,
 	"GET /v1/exceptions":           ScopeRead,
 	"GET /v1/exceptions/{id}":      ScopeRead,
 	"POST /v1/exceptions/resolve":  ScopeOperate,
@@ -41,6 +42,7 @@ func (a *API) route() error {
 	api := humago.New(a.router, humaConfig(a.cfg.Version))
 	a.routeMessages(api)
 	a.routeExceptions(api)
+	a.routeDiagnosis(api)
 	a.routeStatistics(api)
 	a.routeAlerts(api)
 	a.routeHealth(api)
