@@ -27,7 +27,8 @@ func reportCommand() *cobra.Command {
   open        no outcome yet             unreported  the window ended without one
   in doubt    the answer was lost        inbox       receipts that belong to no message, now
 
-coverage is final/asked: did we record an outcome. delivered share is delivered/asked: did the route work.`,
+coverage is final/asked: did we record an outcome. delivered share is delivered/asked: did the route work.
+With --settle both are those of the hours whose messages have all had that time; the counts are those of all.`,
 		Example: `  esmed report --window 48h --settle 6h
   esmed report --by smsc -o json`,
 		GroupID: groupState,
@@ -49,7 +50,7 @@ coverage is final/asked: did we record an outcome. delivered share is delivered/
 	readFlags(cmd, &r)
 	outputFlag(cmd, &f)
 	cmd.Flags().Var(&window, "window", "how far back, as 48h or 7d; 48h when left out")
-	cmd.Flags().Var(&settle, "settle", "leave out the hours whose messages have not all had this time, as 6h")
+	cmd.Flags().Var(&settle, "settle", "leave the hours whose messages have not all had this time, as 6h, out of coverage and delivered share")
 	cmd.Flags().StringVar(&by, "by", "hour", "a row per hour and SMSC (hour), or per SMSC (smsc)")
 	return cmd
 }

@@ -35,7 +35,8 @@ type ExceptionQuery struct {
 	Cursor             string
 }
 
-// ReportQuery selects the report's hours: those that lie between now less Window and now less Settle.
+// ReportQuery selects the report's hours: those since now less Window; the ratios are made of those that lie
+// before now less Settle.
 // By is "hour" (also "") or "smsc". A nil Window or Settle is the API's default.
 type ReportQuery struct {
 	Window, Settle *time.Duration

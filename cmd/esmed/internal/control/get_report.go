@@ -18,7 +18,7 @@ func (a *API) routeStatistics(api huma.API) {
 
 type getReportIn struct {
 	Window string `query:"window" doc:"How far back; 48h when left out"`
-	Settle string `query:"settle" doc:"Hours whose messages have not all had this time are left out; 0s when left out"`
+	Settle string `query:"settle" doc:"Hours whose messages have not all had this time are left out of the ratios; 0s when left out"`
 	By     string `query:"by" enum:"hour,smsc" default:"hour"`
 }
 
@@ -35,7 +35,8 @@ func (a *API) getReport(ctx context.Context, in *getReportIn) (List[ReportRow], 
 	if err != nil {
 		return l, err
 	}
-	since, until := ReportHours(a.cfg.Now(), window, settle)
+	now := a.cfg.Now()
+	since, until := ReportHours(now, window, 0)
 	tallies, err := a.cfg.Report.Report(ctx, since, until)
 	if err != nil {
 		return l, err
@@ -44,10 +45,12 @@ func (a *API) getReport(ctx context.Context, in *getReportIn) (List[ReportRow], 
 	if err != nil {
 		return l, err
 	}
+	_, settled := ReportHours(now, window, settle)
+	sums := reportSums(tallies, settled)
 	if in.By == "smsc" {
-		tallies = bySMSC(tallies)
+		sums = bySMSC(sums)
 	}
-	l.Items = reportRows(tallies, waiting)
+	l.Items = reportRows(sums, waiting)
 	return l, nil
 }
 
@@ -62,30 +65,50 @@ func ReportHours(now time.Time, window, settle time.Duration) (since, until time
 	return since, until
 }
 
-// bySMSC adds up the hours of each SMSC.
-func bySMSC(tallies []HourTally) []HourTally {
-	sums := map[string]statemachine.Tally{}
-	for _, t := range tallies {
-		sums[t.SMSC] = sums[t.SMSC].Add(t.Tally)
-	}
-	rows := make([]HourTally, 0, len(sums))
-	for smsc, sum := range sums {
-		rows = append(rows, HourTally{SMSC: smsc, Tally: sum})
-	}
-	return rows
+// reportSum is what a row of the report is made of.
+type reportSum struct {
+	HourTally
+	settled statemachine.Tally // of the messages that had the time to settle: the ratios are made of these
 }
 
-// reportRows renders tallies, by hour and SMSC. Receipts waiting are those of now, not of an hour: they
+// reportSums tells the hours apart that had the time to settle: those before until.
+func reportSums(tallies []HourTally, until time.Time) []reportSum {
+	sums := make([]reportSum, len(tallies))
+	for i, t := range tallies {
+		sums[i].HourTally = t
+		if t.Hour.Before(until) {
+			sums[i].settled = t.Tally
+		}
+	}
+	return sums
+}
+
+// bySMSC adds up the hours of each SMSC.
+func bySMSC(hours []reportSum) []reportSum {
+	var sums []reportSum
+	of := map[string]int{}
+	for _, h := range hours {
+		i, known := of[h.SMSC]
+		if !known {
+			i, of[h.SMSC] = len(sums), len(sums)
+			sums = append(sums, reportSum{HourTally: HourTally{SMSC: h.SMSC}})
+		}
+		sums[i].Tally, sums[i].settled = sums[i].Tally.Add(h.Tally), sums[i].settled.Add(h.settled)
+	}
+	return sums
+}
+
+// reportRows renders sums, by hour and SMSC. Receipts waiting are those of now, not of an hour: they
 // show in the newest row of their SMSC, so that a column adds up, and in one of their own if it has none.
-func reportRows(tallies []HourTally, waiting map[string]int64) []ReportRow {
-	slices.SortFunc(tallies, func(t, u HourTally) int {
+func reportRows(sums []reportSum, waiting map[string]int64) []ReportRow {
+	slices.SortFunc(sums, func(t, u reportSum) int {
 		return cmp.Or(t.Hour.Compare(u.Hour), cmp.Compare(t.SMSC, u.SMSC))
 	})
-	rows := make([]ReportRow, 0, len(tallies)+len(waiting))
+	rows := make([]ReportRow, 0, len(sums)+len(waiting))
 	newest := map[string]int{}
-	for _, t := range tallies {
-		newest[t.SMSC] = len(rows)
-		rows = append(rows, reportRow(t))
+	for i := range sums {
+		newest[sums[i].SMSC] = len(rows)
+		rows = append(rows, reportRow(&sums[i]))
 	}
 	for smsc, n := range waiting {
 		if i, ok := newest[smsc]; ok {
@@ -94,17 +117,17 @@ func reportRows(tallies []HourTally, waiting map[string]int64) []ReportRow {
 			rows = append(rows, ReportRow{SMSC: smsc, Inbox: n})
 		}
 	}
-	slices.SortStableFunc(rows[len(tallies):], func(r, s ReportRow) int { return cmp.Compare(r.SMSC, s.SMSC) })
+	slices.SortStableFunc(rows[len(sums):], func(r, s ReportRow) int { return cmp.Compare(r.SMSC, s.SMSC) })
 	return rows
 }
 
-func reportRow(t HourTally) ReportRow {
+func reportRow(t *reportSum) ReportRow {
 	return ReportRow{
 		Hour: instant(t.Hour), SMSC: t.SMSC,
 		Accepted: t.Accepted, Submitted: t.Submitted, Failed: t.Failed, Asked: t.Asked, Final: t.Final,
 		Delivered: t.Delivered, Open: t.Open, Unreported: t.Unreported, InDoubt: t.InDoubt,
 		MaybeDoubled: t.MaybeDoubled, Verified: t.Verified,
-		Coverage: share(t.Final, t.Asked), Delivery: share(t.Delivered, t.Asked),
+		Coverage: share(t.settled.Final, t.settled.Asked), Delivery: share(t.settled.Delivered, t.settled.Asked),
 	}
 }
 

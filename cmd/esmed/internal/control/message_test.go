@@ -101,12 +101,30 @@ func TestReport_asTheContractShows(t *testing.T) {
 	golden(t, "report.json", map[string]any{"hour": byHour, "smsc": bySMSC})
 }
 
-func TestReport_leavesOutHoursThatHaveNotSettled(t *testing.T) {
-	c := newClient(t, newAPI(t, life(t).config()))
+func TestReport_leavesHoursThatHaveNotSettledOutOfTheRatios(t *testing.T) {
+	f := life(t)
+	f.at = began.Add(7 * time.Hour)
+	f.append(t, accepted("01JDXW5Q0C8Z4Y3K7M2N9P9999", ""))
+	f.send(t, "01JDXW5Q0C8Z4Y3K7M2N9P9999", "late")
+	cfg := f.config()
+	cfg.Now = func() time.Time { return began.Add(7*time.Hour + time.Minute) }
+	c := newClient(t, newAPI(t, cfg))
 	settle := 6 * time.Hour
-	rows, err := c.Report(t.Context(), control.ReportQuery{Settle: &settle})
+
+	hours, err := c.Report(t.Context(), control.ReportQuery{Settle: &settle})
 	require.NoError(t, err)
-	require.Empty(t, rows)
+	require.Len(t, hours, 2)
+	require.NotNil(t, hours[0].Coverage)
+	require.EqualValues(t, 1, hours[1].Asked)
+	require.EqualValues(t, 1, hours[1].Open)
+	require.Nil(t, hours[1].Coverage)
+	require.Nil(t, hours[1].Delivery)
+
+	all, err := c.Report(t.Context(), control.ReportQuery{Settle: &settle, By: "smsc"})
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	require.Equal(t, hours[0].Asked+1, all[0].Asked)
+	require.Equal(t, hours[0].Coverage, all[0].Coverage)
 }
 
 func TestMessage_reasons(t *testing.T) {
