@@ -72,10 +72,53 @@ func eventWords(e control.Event) string {
 		return receptionWords(e) + "; received" + on + detail(e)
 	case "cutoff":
 		return fmt.Sprintf("the window of part %d is over", e.Part)
+	case "operator":
+		return operatorWords(e)
+	case "retry":
+		return "a waiting receipt was looked at again"
+	case "retention", "restored":
+		return clean(e.Detail)
 	case "query_resp":
 		return fmt.Sprintf("%s answered query_sm for %s%s with %s", clean(e.SMSC), attemptWords(e), on, clean(e.Detail))
 	}
 	return or(strings.TrimPrefix(detail(e), "; "), "no more is known of this type") + on
+}
+
+// operatorWords say who decided what, and why.
+func operatorWords(e control.Event) string {
+	d := e.Operator
+	if d == nil {
+		return "somebody decided something"
+	}
+	words := who(d.By) + " " + actionWords(d)
+	if d.Reason != "" {
+		words += ", because: " + clean(d.Reason)
+	}
+	return words
+}
+
+// actionWords are the predicates of decisions.
+func actionWords(d *control.Decided) string {
+	about := or(d.Exception, "a waiting receipt")
+	switch d.Action {
+	case "assign":
+		return fmt.Sprintf("assigned %s to message %s", about, clean(d.Target))
+	case "dismiss":
+		return fmt.Sprintf("dismissed %s: nothing is to be done", about)
+	case "resend":
+		return fmt.Sprintf("decided about %s that it is sent once more", about)
+	case "accepted":
+		return fmt.Sprintf("decided about %s that the SMSC accepted it as %s", about, quote(d.MessageID))
+	case "not_sent":
+		return fmt.Sprintf("decided about %s that it never left", about)
+	case "take":
+		return fmt.Sprintf("decided about %s that what contradicts counts", about)
+	case "undo":
+		return fmt.Sprintf("took back what was decided about %s", about)
+	case "reprocess":
+		return fmt.Sprintf("had %s and %s judged again under the rules in force", plural(d.Rows, "waiting receipt"), plural(d.Messages, "message"))
+	}
+	return clean(d.Action) + " " + about
 }
 
 func onSession(e control.Event) string {

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"esmed/cmd/esmed/internal/control"
@@ -66,87 +65,4 @@ func (o output) exceptionTable(xs []control.Exception) {
 		rows[i] = []string{x.ID, x.Kind, x.Status, x.SMSC, x.Message, strconv.FormatUint(x.Count, 10), clock(x.LastAt), x.Reason}
 	}
 	o.printTable([]string{"id", "kind", "status", "smsc", "message", "times", "last", "reason"}, rows, 6)
-}
-
-func exceptionsShowCommand() *cobra.Command {
-	var (
-		r reach
-		f format
-	)
-	cmd := &cobra.Command{
-		Use:     "show ID",
-		Short:   "Show an exception with the records that it is about",
-		Example: "  esmed exceptions show x1841",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage(cmd, "%s needs one id, as x1841", cmd.CommandPath())
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return r.reader(cmd, func(c *control.Client) error {
-				x, err := c.Exception(cmd.Context(), args[0])
-				if isNotFound(err) {
-					return &failure{text: "there is no exception " + quote(args[0]), hint: "esmed exceptions list --status all lists them", err: err}
-				}
-				if err != nil {
-					return err
-				}
-				o := f.to(cmd)
-				if !o.text() {
-					return o.object(x)
-				}
-				return o.exception(cmd.Context(), c, x)
-			})
-		},
-	}
-	readFlags(cmd, &r)
-	outputFlag(cmd, &f)
-	return cmd
-}
-
-// exception tells what is to be decided, and each record that it is about.
-func (o output) exception(ctx context.Context, c *control.Client, x control.Exception) error {
-	o.printf("Exception %s: %s, %s\n", clean(x.ID), clean(x.Kind), clean(x.Status))
-	o.printf("Because   %s\n", or(x.Reason, "-"))
-	o.printf("SMSC      %s, account %s\n", or(x.SMSC, "-"), or(x.Account, "-"))
-	if x.Message != "" {
-		o.printf("Message   %s, part %d\n", clean(x.Message), x.Part)
-	}
-	if x.Count == 1 {
-		o.printf("Seen      once, %s\n", clock(x.FirstAt))
-	} else {
-		o.printf("Seen      %s, first %s, last %s\n", plural(x.Count, "time"), clock(x.FirstAt), clock(x.LastAt))
-	}
-	for _, cand := range x.Candidates {
-		o.printf("Candidate attempt %d of part %d of %s\n", cand.Attempt, cand.Part, clean(cand.Message))
-	}
-	if res := x.Resolution; res != nil {
-		o.printf("Resolved  %s by %s at %s: %s\n", clean(res.Action), or(res.By, "esmed"), clock(res.At), or(res.Reason, "no reason given"))
-	}
-	for _, seq := range x.Records {
-		o.printf("\n")
-		if err := o.record(ctx, c, seq); err != nil {
-			return err
-		}
-	}
-	if n := uint64(len(x.Records)); x.Count > n {
-		o.printf("\nThese are the first %s of %d.\n", plural(n, "record"), x.Count)
-	}
-	return nil
-}
-
-// record tells one record of the log.
-func (o output) record(ctx context.Context, c *control.Client, seq uint64) error {
-	for e, err := range c.Events(ctx, control.EventsQuery{After: strconv.FormatUint(seq-1, 10)}) {
-		if err != nil {
-			return err
-		}
-		if e.Seq != seq {
-			break
-		}
-		o.event(e, true)
-		return nil
-	}
-	return fmt.Errorf("record %d is not in the log any more", seq)
 }

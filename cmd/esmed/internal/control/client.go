@@ -118,8 +118,8 @@ func (c *Client) Exceptions(ctx context.Context, q ExceptionQuery) (l List[Excep
 	return l, c.get(ctx, "/v1/exceptions", q.values(), &l)
 }
 
-// Exception asks for one exception.
-func (c *Client) Exception(ctx context.Context, id string) (x Exception, err error) {
+// Exception asks for one exception with all that bears on it.
+func (c *Client) Exception(ctx context.Context, id string) (x ExceptionDetail, err error) {
 	return x, c.get(ctx, "/v1/exceptions/"+url.PathEscape(id), nil, &x)
 }
 

@@ -20,11 +20,24 @@ type Event struct {
 	Attempt        int       `json:"attempt,omitempty"`
 	Detail         string    `json:"detail,omitempty" doc:"What else the record says, for people"`
 	PDU            string    `json:"pdu,omitempty" doc:"Hex"`
+	Operator       *Decided  `json:"operator,omitempty" doc:"What a person decided"`
 	Receipt        *Receipt  `json:"receipt,omitempty"`
 	// PossibleRepeatOf is set for a mobile-originated message that reads as an earlier one did within
 	// ten minutes.
 	PossibleRepeatOf uint64     `json:"possible_repeat_of,omitempty"`
 	Decisions        []Decision `json:"decisions" nullable:"false"`
+}
+
+// Decided is what a person decided, or had judged again.
+type Decided struct {
+	Action    string `json:"action"`
+	By        string `json:"by" doc:"uid:N, token:NAME, or esmed where a change of rules asked for it"`
+	Reason    string `json:"reason" doc:"The person's own words"`
+	Exception string `json:"exception,omitempty"`
+	Target    string `json:"target,omitempty" doc:"assign: the message, and /n for a part"`
+	MessageID string `json:"message_id,omitempty" doc:"accepted: the SMSC's id"`
+	Rows      int    `json:"rows,omitempty" doc:"reprocess: inbox rows of this page"`
+	Messages  int    `json:"messages,omitempty" doc:"reprocess: messages of this page"`
 }
 
 // Decision is what was concluded from a record.

@@ -46,6 +46,10 @@ type Candidate struct {
 	Message string `json:"message"`
 	Part    int    `json:"part"`
 	Attempt int    `json:"attempt"`
+	// What is known of it, where one exception is asked for.
+	State      string     `json:"state,omitempty" doc:"Of the part"`
+	To         string     `json:"to,omitempty"`
+	AcceptedAt *time.Time `json:"accepted_at,omitempty"`
 }
 
 // Resolution says how an exception ended.
@@ -54,4 +58,5 @@ type Resolution struct {
 	By     string    `json:"by"`
 	At     time.Time `json:"at"`
 	Reason string    `json:"reason"`
+	Record uint64    `json:"record" doc:"That ended it"`
 }

@@ -64,7 +64,7 @@ func (a *API) listExceptions(ctx context.Context, in *listExceptionsIn) (List[Ex
 	} else if !found || run != storedRun && run != inboxRun {
 		return l, badQuery("cursor", "is none that a list gave")
 	}
-	if run == storedRun && !(in.Kind == string(statemachine.KindUnmatched) && in.Status == "open") { // rows alone are open
+	if run == storedRun {
 		if err := a.storedExceptions(ctx, in, since, after, &l); err != nil || l.Next != "" {
 			return l, err
 		}
@@ -96,7 +96,9 @@ func (a *API) storedExceptions(ctx context.Context, in *listExceptionsIn, since 
 		return listError(err)
 	}
 	for _, x := range page {
-		l.Items = append(l.Items, exception(x))
+		if !shownAsRow(x) {
+			l.Items = append(l.Items, exception(x))
+		}
 	}
 	switch {
 	case next != "":
@@ -140,41 +142,35 @@ func unmatched(row *statemachine.InboxRow, old time.Time) bool {
 	return row.Why == statemachine.Unmatched && row.Dismissed == "" && !row.ReceivedAt.After(old)
 }
 
+// shownAsRow reports whether an exception is not shown since its row is: an unmatched one that was opened by
+// a decision which was taken back.
+func shownAsRow(x *statemachine.Exception) bool {
+	return x.Kind == statemachine.KindUnmatched && x.Status == statemachine.StatusOpen
+}
+
 // unmatchedException shows a row as the exception that its waiting is. It has the row's id.
 func unmatchedException(row *statemachine.InboxRow) Exception {
 	records := row.Receptions
 	if len(records) > statemachine.MaxExceptionRecords {
 		records = records[:statemachine.MaxExceptionRecords]
 	}
-	reason := "no message has its id"
-	if row.WaitsFor != "" {
-		reason = "waits for the answer to a submit to the same destination"
-	}
-	return Exception{
-		ID: inboxID(row), Kind: string(statemachine.KindUnmatched), Status: "open",
+	x := Exception{
+		ID: inboxID(row), Kind: string(row.Why), Status: statemachine.StatusOpen,
 		SMSC: row.SMSC, Account: row.Account,
 		Records: append([]uint64{}, records...), Candidates: []Candidate{}, Count: uint64(len(row.Receptions)),
-		FirstAt: row.ReceivedAt.UTC(), LastAt: row.ReceivedAt.UTC(), Reason: reason,
+		FirstAt: row.ReceivedAt.UTC(), LastAt: row.ReceivedAt.UTC(), Reason: "no message has its id",
 	}
-}
-
-type getExceptionIn struct {
-	ID string `path:"id"`
-}
-
-func (a *API) getException(ctx context.Context, in *getExceptionIn) (Exception, error) {
-	if digits, ok := strings.CutPrefix(in.ID, inboxRun); ok {
-		e, err := a.inboxRow(ctx, digits)
-		if err != nil {
-			return Exception{}, err
-		}
-		return unmatchedException(e.Row), nil
+	switch {
+	case row.Dismissed != "":
+		x.Status, x.Reason = statemachine.StatusDismissed, "dismissed by "+row.Dismissed+", and still found by a late id"
+	case row.WaitsFor != "":
+		x.Reason = "waits for the answer to a submit to the same destination"
+	case row.Why == statemachine.Ambiguous:
+		x.Reason = "its id fits several messages"
+	case row.Why == statemachine.AddressMismatch:
+		x.Reason = "its addresses are not the destination of the message that its id fits"
 	}
-	x, err := a.cfg.Exceptions.Exception(ctx, in.ID)
-	if err != nil {
-		return Exception{}, err
-	}
-	return exception(x), nil
+	return x
 }
 
 // inboxRow finds the row that an id names, without its "i".

@@ -86,7 +86,8 @@ func TestExceptionsAndInbox_asTheContractShows(t *testing.T) {
 	for _, x := range exceptions.Items {
 		one, err := c.Exception(t.Context(), x.ID)
 		require.NoError(t, err)
-		require.Equal(t, x, one)
+		require.Equal(t, x, one.Exception)
+		require.Len(t, one.Events, len(x.Records))
 	}
 }
 

@@ -157,6 +157,11 @@ func (Exception) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return nullable(s, "resolution")
 }
 
+// TransformSchema says what of an exception with its details may be null.
+func (ExceptionDetail) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return nullable(s, "resolution", "row")
+}
+
 // TransformSchema says what of a result may be null.
 func (VerifyResult) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return nullable(s, "difference")

@@ -122,14 +122,16 @@ func (r *resolving) ofRow(row *statemachine.InboxRow) undecided {
 func (r *resolving) selected(ctx context.Context) error {
 	f := r.filter
 	f.Limit = resolvePage
-	for more := f.Kind != statemachine.KindUnmatched; more; more = f.After != "" {
+	for more := true; more; more = f.After != "" {
 		found, next, err := r.api.cfg.Exceptions.Exceptions(ctx, f)
 		if err != nil {
 			return err
 		}
-		page := make([]undecided, len(found))
-		for i, x := range found {
-			page[i] = r.of(x)
+		var page []undecided
+		for _, x := range found {
+			if !shownAsRow(x) {
+				page = append(page, r.of(x))
+			}
 		}
 		if err := r.decide(ctx, page); err != nil {
 			return err

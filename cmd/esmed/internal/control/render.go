@@ -102,7 +102,7 @@ func exception(x *statemachine.Exception) Exception {
 		w.Candidates[i] = Candidate{Message: string(c.Message), Part: c.Part, Attempt: c.Attempt}
 	}
 	if res := x.Resolution; res != nil {
-		w.Resolution = &Resolution{Action: res.Action, By: res.By, At: res.At.UTC(), Reason: res.Reason}
+		w.Resolution = &Resolution{Action: res.Action, By: res.By, At: res.At.UTC(), Reason: res.Reason, Record: res.Seq}
 	}
 	return w
 }

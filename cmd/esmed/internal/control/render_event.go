@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"esmed/statemachine"
@@ -56,6 +57,15 @@ func (r renderer) fact(w *Event, rec statemachine.Record) {
 		w.SMSC, w.Session, w.Detail = f.SMSC, f.Session, r.statusName(f.CommandStatus)
 		w.attempt(f.Message, f.Part, f.Attempt)
 		w.pdu(f.PDU, sequenceNumber(f.PDU))
+	case *statemachine.Operator:
+		w.Operator = decided(f)
+		if m := f.Target.Message; m != "" {
+			w.Message, w.Part = string(m), f.Target.Part
+		}
+	case *statemachine.Retention:
+		w.Detail = retentionDetail(f)
+	case *statemachine.Restored:
+		w.Detail = restoredDetail(f)
 	case *statemachine.SessionEvent:
 		w.SMSC, w.Session, w.Detail = f.SMSC, f.Session, r.sessionDetail(f)
 		w.PDU = hex.EncodeToString(f.PDU)
@@ -88,6 +98,45 @@ func (r renderer) sessionDetail(f *statemachine.SessionEvent) string {
 		parts = append(parts, f.Detail)
 	}
 	return strings.Join(parts, ": ")
+}
+
+func decided(f *statemachine.Operator) *Decided {
+	d := &Decided{
+		Action: string(f.Action), By: f.By, Reason: f.Reason, Exception: f.Exception,
+		Target: string(f.Target.Message), MessageID: f.MessageID,
+	}
+	if f.Target.Part != 0 {
+		d.Target += "/" + strconv.Itoa(f.Target.Part)
+	}
+	if r := f.Reprocess; r != nil {
+		d.Rows, d.Messages = len(r.Rows), len(r.Messages)
+	}
+	return d
+}
+
+// retentionDetail says what a retention record closes or drops; it does one of these.
+func retentionDetail(f *statemachine.Retention) string {
+	switch {
+	case len(f.Close) > 0:
+		return fmt.Sprintf("closes %d messages that were still open", len(f.Close))
+	case f.Messages != "":
+		return fmt.Sprintf("drops messages whose id is less than %s", f.Messages)
+	case len(f.Inbox) > 0:
+		return fmt.Sprintf("drops %d receipts that waited in the inbox", len(f.Inbox))
+	case len(f.Exceptions) > 0:
+		return fmt.Sprintf("drops %d exceptions", len(f.Exceptions))
+	}
+	return fmt.Sprintf("drops records before %d", f.Log)
+}
+
+func restoredDetail(f *statemachine.Restored) string {
+	switch {
+	case f.Done:
+		return "the backup " + f.Backup + " is taken up: what may have been sent since is in doubt"
+	case f.Send:
+		return "begins anew from the backup " + f.Backup + "; what was queued is sent"
+	}
+	return "begins anew from the backup " + f.Backup + "; what was queued may have been sent since"
 }
 
 func rulesDetail(f *statemachine.Rules) string {
