@@ -236,7 +236,7 @@ func (s *step) fitting(e *evidence, found []candidate, id, by string) ([]candida
 		fits := false
 		for i := range refs {
 			var c *candidate
-			if found, c, err = s.candidateFor(e, found, refs[i], form.Key, by); err != nil {
+			if found, c, err = s.candidateFor(found, refs[i], form.Key, by); err != nil {
 				return nil, err
 			}
 			switch {
@@ -271,27 +271,20 @@ func (s *step) anyHas(found []candidate, key receipt.Key) bool {
 }
 
 // candidateFor gives the candidate among found that ref belongs to, one without refs that it adds when
-// there is none, or nil when its message is gone or the attempt cannot be what the evidence is about.
-func (s *step) candidateFor(e *evidence, found []candidate, ref AttemptRef, key receipt.Key, by string) ([]candidate, *candidate, error) {
-	m, err := s.message(ref.Message)
-	if err != nil || m == nil {
-		return found, nil, err
-	}
-	if a := m.attempt(ref); a == nil || e.precedes(a) {
-		return found, nil, nil
-	}
+// there is none, or nil when its message is gone.
+func (s *step) candidateFor(found []candidate, ref AttemptRef, key receipt.Key, by string) ([]candidate, *candidate, error) {
 	for i := range found {
 		if c := &found[i]; c.m.ID == ref.Message && (c.by != by || !key.Partial() || c.shares(ref)) {
 			return found, c, nil
 		}
 	}
+	m, err := s.message(ref.Message)
+	if err != nil || m == nil || m.Part(ref.Part) == nil {
+		return found, nil, err
+	}
 	found = append(found, candidate{m: m})
 	return found, &found[len(found)-1], nil
 }
-
-// precedes reports whether the evidence came before the attempt left, so that it cannot be about it: an id
-// that is given again has old receipts.
-func (e *evidence) precedes(a *Attempt) bool { return e.seq < a.Seq }
 
 func (c *candidate) hasPart(number int) bool {
 	return slices.ContainsFunc(c.refs, func(ref AttemptRef) bool { return ref.Part == number })

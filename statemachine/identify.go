@@ -187,7 +187,7 @@ func (s *step) shareFrom(m *Message, ref AttemptRef, other *Part, keys []receipt
 			return err
 		}
 		by, id := e.namedBy(keys)
-		if by == "" || e.precedes(m.attempt(ref)) {
+		if by == "" {
 			continue
 		}
 		named, err := s.referred(&e)

@@ -120,10 +120,10 @@ func (s *step) askReference(e *evidence, c *candidate) Answer {
 	})
 }
 
-// askDates: what was done more than a day before our submit is not about it.
+// askDates: what was done more than a day before our submit is not about it, nor what we had before it left.
 func (s *step) askDates(e *evidence, c *candidate) Answer {
 	return c.all(func(a *Attempt) Answer {
-		if e.before(a) {
+		if e.before(a) || e.seq < a.Seq {
 			return Refuses
 		}
 		return Silent
