@@ -29,16 +29,17 @@ type applier struct {
 	fold   statemachine.Fold
 	record func(uint64) (statemachine.Record, error)
 
-	cursor uint64
-	parts  partitions // nil: to be read again
-	rules  rulesInForce
-	cache  messageCache
-	arena  []byte // room for the next batch's encodings and changes
-	over   *overlay
+	cursor  uint64
+	parts   partitions // nil: to be read again
+	filters *filters
+	rules   rulesInForce
+	cache   messageCache
+	arena   []byte // room for the next batch's encodings and changes
+	over    *overlay
 }
 
-func newApplier(db *bbolt.DB, file string, fold statemachine.Fold, record func(uint64) (statemachine.Record, error)) *applier {
-	return &applier{db: db, file: file, fold: fold, record: record}
+func newApplier(db *bbolt.DB, file string, filters *filters, fold statemachine.Fold, record func(uint64) (statemachine.Record, error)) *applier {
+	return &applier{db: db, file: file, filters: filters, fold: fold, record: record}
 }
 
 // applied is a record with what came of it.
@@ -59,7 +60,9 @@ func (a *applier) run(next func(seq uint64) ([]statemachine.Record, error), each
 			return err
 		}
 		defer tx.Rollback() // of no effect once it was committed
-		if b, err = a.begin(newStateTx(tx, nil)); err != nil {
+		state := newStateTx(tx, nil)
+		state.filters = a.filters
+		if b, err = a.begin(state); err != nil {
 			return err
 		}
 		if all, err = a.foldAll(b, next, each != nil); err != nil {
@@ -75,6 +78,7 @@ func (a *applier) run(next func(seq uint64) ([]statemachine.Record, error), each
 	})
 	if err != nil {
 		a.parts, a.rules, a.cache = nil, rulesInForce{}, messageCache{}
+		a.filters.reset()
 		return diskFull(err)
 	}
 	a.end(b)

@@ -1,11 +1,9 @@
 package store
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"esmed/statemachine"
@@ -31,6 +29,8 @@ type batch struct {
 	tallies   map[string]statemachine.Tally
 	windows   map[string]int   // by key: 1 put, -1 taken away
 	overdue   map[string]int64 // by key: what to add
+	late      map[uint32]*lateKeys
+	firstOpen uint32 // number of the partition that was the last one when the batch began
 	reprocess *statemachine.ReprocessProgress
 	restored  *statemachine.Restored
 
@@ -57,7 +57,10 @@ func newBatch(tx *stateTx, parts partitions, cache *messageCache, rules rulesInF
 		tx: tx, record: record, cache: cache, parts: parts, rules: rules, over: newOverlay(),
 		messages: make(map[statemachine.ID]*statemachine.Message),
 		sizes:    make(map[string]int64), tallies: make(map[string]statemachine.Tally),
-		windows: make(map[string]int), overdue: make(map[string]int64),
+		windows: make(map[string]int), overdue: make(map[string]int64), late: make(map[uint32]*lateKeys),
+	}
+	if n := len(parts); n > 0 {
+		b.firstOpen = parts[n-1].number
 	}
 	m, err := readStateMeta(tx)
 	if err != nil {
@@ -167,17 +170,22 @@ func (b *batch) takeMessage(rec statemachine.Record, m *statemachine.Message) er
 	p := b.parts.place(m.ID, b.size)
 	p.add(m)
 	b.sizes[sizeKey(sizeMessages, "")]++
-	b.over.put(p.table(tableDests), destKey(destination(m), m.ID), []byte{})
+	b.putIndex(p, tableDests, destKey(destination(m), m.ID), []byte{})
 	if a, ok := rec.Fact.(*statemachine.MessageAccepted); ok {
 		value := append(seqKey(rec.Seq), m.ID...)
 		if a.Ref != "" {
-			b.over.put(p.table(tableRefs), refKey(kindRef, a.Owner, a.Ref), value)
+			b.putIndex(p, tableRefs, refKey(kindRef, a.Owner, a.Ref), value)
 		}
 		if a.IdempotencyKey != "" {
-			b.over.put(p.table(tableRefs), refKey(kindIdempotency, a.Owner, a.IdempotencyKey), value)
+			b.putIndex(p, tableRefs, refKey(kindIdempotency, a.Owner, a.IdempotencyKey), value)
 		}
 	}
 	return nil
+}
+
+func (b *batch) putIndex(p *partition, t table, key, value []byte) {
+	b.over.put(p.table(t), key, value)
+	b.noteKey(p, t, key)
 }
 
 func (b *batch) takeIndex(e *statemachine.IndexEntry) {
@@ -187,6 +195,7 @@ func (b *batch) takeIndex(e *statemachine.IndexEntry) {
 	}
 	id, key := p.table(tableIDs), idKey(e.Account, e.Key)
 	b.changeList(id, key, refElement(e.Ref), e.Remove)
+	b.noteKey(p, tableIDs, key)
 }
 
 func (b *batch) takeQueue(c *statemachine.QueueChange) {
@@ -205,82 +214,6 @@ func (b *batch) takeInbound(c *statemachine.InboundChange) {
 	b.over.put(tableID{table: tableInbound}, key, appendNanos(seqKey(c.Seq), c.At))
 	age := binary.BigEndian.AppendUint64(appendNanos(nil, c.At), c.Seq)
 	b.over.put(tableID{table: tableInboundByAge}, age, key)
-}
-
-func (b *batch) takeInbox(c *statemachine.InboxChange) error {
-	old, err := b.InboxRow(c.Key)
-	if err != nil {
-		return err
-	}
-	id, key := tableID{table: tableInbox}, bounded([]byte(c.Key))
-	if old != nil {
-		b.unlinkRow(old, c.Row)
-	}
-	b.moveRow(old, c.Row)
-	if c.Row == nil {
-		b.over.put(id, key, nil)
-		return nil
-	}
-	b.over.put(id, key, appendRow(nil, c.Row))
-	b.linkRow(old, c.Row)
-	return nil
-}
-
-// moveRow keeps a row found by its first reception. Either may be nil.
-func (b *batch) moveRow(old, row *statemachine.InboxRow) {
-	was, is := firstReception(old), firstReception(row)
-	if bytes.Equal(was, is) {
-		return
-	}
-	id := tableID{table: tableInboxBySeq}
-	if was != nil && string(b.get(id, was)) == string(old.Key) { // else another row has it by now
-		b.over.put(id, was, nil)
-	}
-	if is != nil {
-		b.over.put(id, is, []byte(row.Key))
-	}
-}
-
-// firstReception is a row's key in inbox_by_seq; nil when there is none.
-func firstReception(row *statemachine.InboxRow) []byte {
-	if row == nil || len(row.Receptions) == 0 {
-		return nil
-	}
-	return seqKey(row.Receptions[0])
-}
-
-// linkRow makes a row found by what old, the same row before, was not found by.
-func (b *batch) linkRow(old, row *statemachine.InboxRow) {
-	if old == nil {
-		old = &statemachine.InboxRow{}
-		b.over.put(tableID{table: tableInboxByAge}, inboxAgeKey(row), []byte(row.Key))
-		b.sizes[sizeKey(sizeInbox, row.SMSC)]++
-	}
-	for _, key := range row.Keys {
-		if !slices.Contains(old.Keys, key) {
-			b.changeList(tableID{table: tableInboxByKey}, idKey(row.Account, key), string(row.Key), false)
-		}
-	}
-	if row.WaitsFor != "" && row.WaitsFor != old.WaitsFor {
-		b.changeList(tableID{table: tableInboxByDest}, pairKey(row.Account, row.WaitsFor), string(row.Key), false)
-	}
-}
-
-// unlinkRow takes away what old is found by and row, which takes its place or is nil, is not.
-func (b *batch) unlinkRow(old, row *statemachine.InboxRow) {
-	if row == nil {
-		row = &statemachine.InboxRow{}
-		b.over.put(tableID{table: tableInboxByAge}, inboxAgeKey(old), nil)
-		b.sizes[sizeKey(sizeInbox, old.SMSC)]--
-	}
-	for _, key := range old.Keys {
-		if !slices.Contains(row.Keys, key) {
-			b.changeList(tableID{table: tableInboxByKey}, idKey(old.Account, key), string(old.Key), true)
-		}
-	}
-	if old.WaitsFor != "" && old.WaitsFor != row.WaitsFor {
-		b.changeList(tableID{table: tableInboxByDest}, pairKey(old.Account, old.WaitsFor), string(old.Key), true)
-	}
 }
 
 func (b *batch) takeException(x *statemachine.Exception) error {

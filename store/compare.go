@@ -42,7 +42,7 @@ func (v *verifier) projection(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	c := comparison{v: v, db: db, scratch: newApplier(db, "scratch", v.s.fold(), v.s.viewRecord)}
+	c := comparison{v: v, db: db, scratch: newApplier(db, "scratch", new(filters), v.s.fold(), v.s.viewRecord)}
 	if err := c.fold(ctx, v.s.applied.Load()); err != nil {
 		return err
 	}
@@ -64,6 +64,20 @@ type comparison struct {
 	v       *verifier
 	db      *bbolt.DB
 	scratch *applier
+	whole   map[uint32]bool // what wholeFilter found
+}
+
+// wholeFilter reports whether a stored filter has the keys of all rows that are stored.
+func (c *comparison) wholeFilter(tx *stateTx, part uint32) (bool, error) {
+	if whole, ok := c.whole[part]; ok {
+		return whole, nil
+	}
+	whole, err := hasAllKeys(tx, &partition{number: part})
+	if c.whole == nil {
+		c.whole = make(map[uint32]bool)
+	}
+	c.whole[part] = whole
+	return whole, err
 }
 
 // fold brings the scratch projection up to a record.
@@ -264,6 +278,12 @@ func (c *comparison) differ(id tableID, what string, r *row, tx *stateTx) error 
 	if c.v.result.TakenStored > 0 {
 		if id.table == tableSizes || id.table == tableOverdue {
 			return nil // counts such rows too
+		}
+		if id.table == tableFilters { // keys of such rows are among its own
+			whole, err := c.wholeFilter(tx, id.part)
+			if whole || err != nil {
+				return err
+			}
 		}
 		for _, seq := range seqs {
 			if e, err := c.v.s.entry(seq); err == nil && e.textGone {

@@ -88,6 +88,7 @@
 //	ids/N           str account + key         list of attempts given that id                  "
 //	refs/N          "r" or "k" + str ref + owner    seq + message id                          "
 //	dests/N         digits + 0 + message id                                                   "
+//	filters/N       block (4)                 1024 octets of the filter                    "
 //	decisions/N     seq + count (4)           Decision                       N = seq / 2^18
 //	queue           str smsc + (3 - priority) + seq + part (4)               message id
 //	delayed         str smsc + time + (3 - priority) + seq + part (4)        message id
@@ -110,9 +111,16 @@
 //
 // A partition is a range of message ids: the last one, once it is full, is followed by one that begins
 // with the next id behind all of its own. Which partition a message, its indexes and its refs belong to
-// follows from its id; look-ups by anything else probe from the newest on. One whose time has come is
-// dropped as a bucket. Nothing is read in whole at start: the partitions' heads, one for every 50,000
-// messages, are the only thing whose number grows.
+// follows from its id; look-ups by anything else probe from the newest on, and of the sealed ones (all but
+// the last) only those whose filter may have the key. One whose time has come is dropped as a bucket. Nothing
+// is read in whole at start: the partitions' heads, one for every 50,000 messages, are the only thing whose
+// number grows, and filters are read when they are first asked, then kept in memory: 36 bits a message.
+//
+// A filter is a Bloom filter of 12 bits a key, at an id, a ref and a destination for each of
+// partition_messages, with 6 hashes (those of bits-and-blooms/bloom: murmur3, on "i", "r" or "d" and the key,
+// of refs without owner, of dests without message id). The first hash gives the key's block, the others its
+// bits there. It is made when its partition is sealed, by the record that begins the next one, of what the
+// indexes hold then; what is put later is added, and nothing is ever taken out.
 //
 // The format is 2. A state.db of format 1 had no windows: Open sets it aside and Run makes it anew from the
 // log, which is in format 1 as before (Stat.Rebuilt).

@@ -44,6 +44,9 @@ func (b *batch) flush(to sink) error {
 			return err
 		}
 	}
+	if err := b.flushFilters(to); err != nil {
+		return err
+	}
 	ids := slices.SortedFunc(maps.Keys(b.over.tables), func(x, y tableID) int {
 		if x.table != y.table {
 			return int(x.table) - int(y.table)

@@ -148,6 +148,9 @@ func (w *messageWalk) leave(p *partition) {
 // there is none (any more).
 func (w *messageWalk) partition(tx *stateTx) (*partition, error) {
 	parts, err := readPartitions(tx)
+	if err == nil && w.filter.To != "" {
+		parts, err = tx.holding(parts, tableDests, destPrefix(w.filter.To))
+	}
 	if err != nil {
 		return nil, err
 	}

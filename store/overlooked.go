@@ -18,7 +18,7 @@ func (s *Store) Overlooked(ctx context.Context, smsc string, from, to time.Time)
 		more = false
 		visited := 0
 		err = s.reading(ctx, "overlooked", func(tx *stateTx) error {
-			parts, err := readPartitions(tx)
+			parts, err := tx.heads()
 			if err != nil {
 				return err
 			}
@@ -54,7 +54,7 @@ func overlooked(tx *stateTx, parts partitions, row *statemachine.InboxRow) (bool
 		return false, nil
 	}
 	for _, key := range row.Keys {
-		refs, err := attempts(tx.get, parts, idKey(row.Account, key))
+		refs, err := attemptsIn(tx, parts, idKey(row.Account, key))
 		if err != nil || len(refs) > 0 {
 			return err == nil, err
 		}

@@ -76,19 +76,23 @@ func readMessage(tx *stateTx, parts partitions, id statemachine.ID) (*statemachi
 // "" (any owner). None is no error.
 func (s *Store) MessageByRef(ctx context.Context, owner, ref string) (found []*statemachine.Message, err error) {
 	err = s.reading(ctx, "message by ref", func(tx *stateTx) error {
-		parts, err := readPartitions(tx)
+		parts, err := tx.heads()
 		if err != nil {
 			return err
 		}
 		key := refKey(kindRef, owner, ref)
-		for _, p := range slices.Backward(parts) {
+		holding, err := tx.holding(parts, tableRefs, key)
+		if err != nil {
+			return err
+		}
+		for _, p := range slices.Backward(holding) {
 			err := tx.scan(p.table(tableRefs), key, nil, true, func(at, value []byte) error {
 				if owner != "" && len(at) != len(key) {
 					return nil // of an owner whose name begins like this one's
 				}
 				_, id, err := readRefValue(value)
 				if err == nil {
-					found, err = appendFound(found, tx, parts, id)
+					found, err = appendFound(found, tx, id)
 				}
 				return err
 			})
@@ -102,11 +106,11 @@ func (s *Store) MessageByRef(ctx context.Context, owner, ref string) (found []*s
 }
 
 // appendFound reads a message that an index names, once.
-func appendFound(found []*statemachine.Message, tx *stateTx, parts partitions, id statemachine.ID) ([]*statemachine.Message, error) {
+func appendFound(found []*statemachine.Message, tx *stateTx, id statemachine.ID) ([]*statemachine.Message, error) {
 	if slices.ContainsFunc(found, func(m *statemachine.Message) bool { return m.ID == id }) {
 		return found, nil
 	}
-	m, err := readMessage(tx, parts, id)
+	m, err := messageIn(tx, id)
 	if m != nil {
 		found = append(found, m)
 	}
@@ -121,15 +125,15 @@ func (s *Store) MessagesByExternalID(ctx context.Context, account, messageID str
 		if err != nil || rules.seq == 0 {
 			return err
 		}
-		parts, err := readPartitions(tx)
+		parts, err := tx.heads()
 		for _, key := range externalKeys(rules.rules, account, messageID) {
 			var refs []statemachine.AttemptRef
 			if err == nil {
-				refs, err = attempts(tx.get, parts, key)
+				refs, err = attemptsIn(tx, parts, key)
 			}
 			for _, ref := range refs {
 				if err == nil {
-					found, err = appendFound(found, tx, parts, ref.Message)
+					found, err = appendFound(found, tx, ref.Message)
 				}
 			}
 		}

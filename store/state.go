@@ -89,11 +89,17 @@ func stateDamaged(seq uint64, err error) error {
 // view reads the state in one short transaction.
 func (s *Store) view(fn func(*stateTx) error) error {
 	if s.state == nil {
-		return stateDamaged(0, fn(newStateTx(nil, s.over)))
+		return stateDamaged(0, fn(s.stateTx(nil)))
 	}
 	return stateDamaged(0, guard(stateFile, func() error {
-		return s.state.View(func(tx *bbolt.Tx) error { return fn(newStateTx(tx, s.over)) })
+		return s.state.View(func(tx *bbolt.Tx) error { return fn(s.stateTx(tx)) })
 	}))
+}
+
+func (s *Store) stateTx(tx *bbolt.Tx) *stateTx {
+	state := newStateTx(tx, s.over)
+	state.filters = s.filters
+	return state
 }
 
 // foldTail folds in memory what the log holds behind state.db's cursor.

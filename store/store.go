@@ -29,6 +29,7 @@ type Store struct {
 	intake  intake
 	feed    feed
 	applier *applier
+	filters *filters
 	rulesMu sync.Mutex // one SetRules at a time
 	applyMu sync.Mutex // held while a batch is applied; whoever else holds it sees the state stand still
 
@@ -73,7 +74,7 @@ func open(cfg Config, write bool) (s *Store, err error) {
 			return nil, err
 		}
 	}
-	s = &Store{cfg: cfg, kick: make(chan struct{}, 1), ended: make(chan struct{})}
+	s = &Store{cfg: cfg, kick: make(chan struct{}, 1), ended: make(chan struct{}), filters: new(filters)}
 	s.intake.requests = make(chan request, intakeRequests)
 	if s.lock, err = lockDir(cfg.Dir, !write); err != nil {
 		if errors.Is(err, os.ErrNotExist) {
@@ -208,7 +209,7 @@ func (s *Store) begin(write bool) error {
 		}
 		return nil
 	}
-	s.applier = newApplier(s.state, stateFile, s.fold(), s.viewRecord)
+	s.applier = newApplier(s.state, stateFile, s.filters, s.fold(), s.viewRecord)
 	return nil
 }
 

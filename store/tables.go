@@ -38,6 +38,7 @@ const (
 	tableIDs
 	tableRefs
 	tableDests
+	tableFilters
 )
 
 var tableNames = [...]string{
@@ -47,6 +48,7 @@ var tableNames = [...]string{
 	tableInbound: "inbound", tableInboundByAge: "inbound_by_age", tableExceptions: "exceptions", tableOpenByGroup: "open_by_group",
 	tableOpen: "open", tableTallies: "tallies", tableSizes: "sizes", tableWindows: "windows", tableOverdue: "overdue",
 	tableDecisions: "decisions", tableMessages: "messages", tableIDs: "ids", tableRefs: "refs", tableDests: "dests",
+	tableFilters: "filters",
 }
 
 // tableID is a table, and for those in partitions which of them.
@@ -65,6 +67,7 @@ type stateTx struct {
 	bolt    *bbolt.Tx // nil: there is no state.db, all is in over
 	over    *overlay  // nil: nothing lies over it
 	buckets map[tableID]*bbolt.Bucket
+	filters *filters // nil: not for looking anything up by an index, nor for a batch
 }
 
 func newStateTx(tx *bbolt.Tx, over *overlay) *stateTx {

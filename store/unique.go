@@ -64,12 +64,14 @@ func (u *uniqueness) applied(key []byte) (value []byte, err error) {
 				return err
 			}
 			u.tx = newStateTx(u.bolt, nil)
-			if u.parts, err = readPartitions(u.tx); err != nil {
+			u.tx.filters = u.s.filters
+			if u.parts, err = u.tx.heads(); err != nil {
 				return err
 			}
 		}
-		value = clone(findRef(u.tx, u.parts, key))
-		return nil
+		found, err := findRef(u.tx, u.parts, key)
+		value = clone(found)
+		return err
 	})
 	return value, stateDamaged(0, err)
 }
@@ -140,14 +142,15 @@ func (u *uniqueness) find(key []byte) (*pendingRef, error) {
 	return &pendingRef{seq, e.At, a.Message, a.RequestHash}, nil
 }
 
-// findRef probes the partitions from the newest on.
-func findRef(tx *stateTx, parts partitions, key []byte) []byte {
-	for _, p := range slices.Backward(parts) {
+// findRef probes the partitions that may have the key, from the newest on.
+func findRef(tx *stateTx, parts partitions, key []byte) ([]byte, error) {
+	holding, err := tx.holding(parts, tableRefs, key)
+	for _, p := range slices.Backward(holding) {
 		if value := tx.get(p.table(tableRefs), key); value != nil {
-			return value
+			return value, nil
 		}
 	}
-	return nil
+	return nil, err
 }
 
 // readRefValue reads what a ref leads to: the accepted record's seq, then the message's id.

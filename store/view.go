@@ -34,9 +34,23 @@ func (b *batch) Message(id statemachine.ID) (*statemachine.Message, error) {
 	return readMessage(b.tx, b.parts, id)
 }
 
-// Attempts probes the partitions from the newest on.
+// Attempts probes the partitions that may have the key, from the newest on.
 func (b *batch) Attempts(account string, key receipt.Key) ([]statemachine.AttemptRef, error) {
-	return attempts(b.get, b.parts, idKey(account, key))
+	id := idKey(account, key)
+	parts, err := b.holding(tableIDs, id)
+	if err != nil {
+		return nil, err
+	}
+	return attempts(b.get, parts, id)
+}
+
+// attemptsIn looks through all partitions.
+func attemptsIn(tx *stateTx, parts partitions, key []byte) ([]statemachine.AttemptRef, error) {
+	parts, err := tx.holding(parts, tableIDs, key)
+	if err != nil {
+		return nil, err
+	}
+	return attempts(tx.get, parts, key)
 }
 
 func attempts(get func(tableID, []byte) []byte, parts partitions, key []byte) ([]statemachine.AttemptRef, error) {

@@ -15,27 +15,39 @@ import (
 // effected is a store that nobody runs, in whose state effects are put without a fold.
 type effected struct {
 	*Store
-	t testing.TB
+	t   tb
+	seq uint64
 }
 
 func newEffected(t testing.TB) *effected {
-	db, err := createState(filepath.Join(t.TempDir(), stateFile), 2, true)
+	e := effectedIn(t, t.TempDir(), 2)
+	t.Cleanup(func() { require.NoError(t, e.state.Close()) })
+	return e
+}
+
+// effectedIn is one with partitions of so many messages, whose state the caller closes.
+func effectedIn(t tb, dir string, partition uint64) *effected {
+	db, err := createState(filepath.Join(dir, stateFile), partition, true)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	return &effected{&Store{state: db}, t}
+	return &effected{Store: &Store{state: db, filters: new(filters)}, t: t}
 }
 
 // take puts effects in place, as one batch.
 func (e *effected) take(effects ...statemachine.Effects) {
 	e.t.Helper()
 	require.NoError(e.t, e.state.Update(func(tx *bbolt.Tx) error {
-		state := newStateTx(tx, nil)
+		state := e.stateTx(tx)
 		parts, err := readPartitions(state)
 		require.NoError(e.t, err)
 		b, err := newBatch(state, parts, new(messageCache), rulesInForce{}, nil)
 		require.NoError(e.t, err)
 		for i := range effects {
-			require.NoError(e.t, b.take(statemachine.Record{Seq: uint64(i + 1)}, &effects[i]))
+			e.seq++
+			rec := statemachine.Record{Seq: e.seq}
+			for _, m := range effects[i].Messages {
+				rec.Fact = &statemachine.MessageAccepted{Owner: m.Owner, Ref: m.Ref}
+			}
+			require.NoError(e.t, b.take(rec, &effects[i]))
 		}
 		return b.flush(state)
 	}))
@@ -268,7 +280,7 @@ func TestIndex_remove(t *testing.T) {
 		require.NoError(t, e.view(func(tx *stateTx) error {
 			parts, err := readPartitions(tx)
 			require.NoError(t, err)
-			refs, err = attempts(tx.get, parts, idKey("alpha", "k1"))
+			refs, err = attemptsIn(tx, parts, idKey("alpha", "k1"))
 			return err
 		}))
 		return refs
