@@ -150,8 +150,11 @@ func (s *Store) links(ctx context.Context, e *Evidence, via []uint64) (links []L
 	want := wanted{listed: make(map[uint64]bool)}
 	for _, seq := range via {
 		end, err := s.log.commitEnd(seq)
-		if err != nil || end != seq {
-			return nil, cmp.Or(err, fmt.Errorf("seq %d: %w", seq, ErrNoCommit))
+		if err == nil && end != seq || errors.Is(err, ErrNotFound) {
+			err = fmt.Errorf("seq %d: %w", seq, ErrNoCommit)
+		}
+		if err != nil {
+			return nil, err
 		}
 		want.commits = append(want.commits, end)
 	}

@@ -71,7 +71,7 @@ func TestVerifyEvidence(t *testing.T) {
 	})
 	t.Run("no commit ends there", func(t *testing.T) {
 		_, err := s.Evidence(context.Background(), "M4", 1<<40)
-		require.ErrorIs(t, err, ErrNotFound)
+		require.ErrorIs(t, err, ErrNoCommit)
 		for _, fact := range []statemachine.Fact{message("P1", "", "x"), message("P2", "", "x")} {
 			s.append(fact)
 		}

@@ -94,7 +94,7 @@ func (a *API) SetSMSCs(smscs []SMSC, defaultSMSC string) {
 }
 
 func (c Config) validate() error {
-	if c.Messages == nil || c.Log == nil || c.Inbox == nil || c.Exceptions == nil || c.Report == nil {
+	if c.Messages == nil || c.Log == nil || c.Inbox == nil || c.Exceptions == nil || c.Evidence == nil || c.Report == nil {
 		return errors.New("the backend lacks a reader")
 	}
 	if c.Reception == nil || c.StatusName == nil {
@@ -151,6 +151,8 @@ func (a *API) problemOf(operation string, err error) *Problem {
 	case errors.Is(err, ErrRefConflict):
 		return newProblem(http.StatusConflict, "this ref or Idempotency-Key was used before, for another message",
 			"repeat the first message exactly, or choose a new ref")
+	case errors.Is(err, ErrNoHead):
+		return badQuery("head", "no chain head has that seq; the daemon's log names one every hour")
 	case errors.Is(err, ErrBusy):
 		return newProblem(http.StatusConflict, "somebody else has this done just now", "wait for it to end: the daemon's log says who and how far")
 	case errors.Is(err, ErrDiskFull):

@@ -14,6 +14,7 @@ var (
 	ErrNotFound    = errors.New("control: not found")                                  // 404
 	ErrRefConflict = errors.New("control: used before for another message")            // 409: ref or idempotency key
 	ErrDiskFull    = errors.New("control: the disk is nearly full")                    // 507
+	ErrNoHead      = errors.New("control: no chain head has that seq")                 // 422
 	ErrBusy        = errors.New("control: somebody else has this done just now")       // 409
 	ErrUnavailable = errors.New("control: the store is closed or has stopped working") // 503
 )
@@ -25,6 +26,7 @@ type Backend struct {
 	Log        LogReader
 	Inbox      InboxReader
 	Exceptions ExceptionReader
+	Evidence   EvidenceReader
 	Report     Reporter
 	Binds      func() []Bind                 // nil: none, as without a daemon
 	Alerts     func(context.Context) []Alert // nil: none, as without a daemon
@@ -88,6 +90,13 @@ type LogReader interface {
 type LogEntry struct {
 	Record    statemachine.Record
 	Decisions []statemachine.Decision
+}
+
+// EvidenceReader proves what happened to messages.
+type EvidenceReader interface {
+	// Evidence is ErrNotFound when there is no such message, and ErrNoHead when no commit ends with the
+	// record head (0 = none is to be come past).
+	Evidence(ctx context.Context, id statemachine.ID, head uint64) (Proof, error)
 }
 
 // InboxReader lists receipts that belong to no message.

@@ -367,6 +367,24 @@ func (f *fake) InboxSizes(context.Context) (map[string]int64, error) {
 	return sizes, nil
 }
 
+// Evidence proves nothing: it shows a message's records.
+func (f *fake) Evidence(ctx context.Context, id statemachine.ID, head uint64) (control.Proof, error) {
+	if head > f.seq {
+		return control.Proof{}, control.ErrNoHead
+	}
+	m, err := f.Message(ctx, id)
+	if err != nil {
+		return control.Proof{}, err
+	}
+	entries, err := f.History(ctx, id)
+	p := control.Proof{State: m.State, Head: control.ChainHead{Seq: f.seq, Hash: make([]byte, 32)}, Entries: entries}
+	for _, e := range entries {
+		p.Records = append(p.Records, control.EvidenceRecord{Seq: e.Record.Seq, Octets: []byte{0xAB}, Texts: []control.Octets{{0xCD}}})
+	}
+	p.Links = []control.EvidenceLink{{Number: 1, Seq: f.seq, Previous: make([]byte, 32), RecordsHash: make([]byte, 32)}}
+	return p, err
+}
+
 func (f *fake) Verify(_ context.Context, progress func(control.VerifyProgress)) (control.VerifyResult, error) {
 	progress(control.VerifyProgress{Step: "chain", Done: 1, Total: 2})
 	progress(control.VerifyProgress{Step: "fold", Done: 2, Total: 2})
@@ -376,7 +394,7 @@ func (f *fake) Verify(_ context.Context, progress func(control.VerifyProgress)) 
 // backend is all of the fake.
 func (f *fake) backend() control.Backend {
 	return control.Backend{
-		Submit: f, Messages: f, Log: f, Inbox: f, Exceptions: f, Report: f, Verify: f, Operate: f,
+		Submit: f, Messages: f, Log: f, Inbox: f, Exceptions: f, Evidence: f, Report: f, Verify: f, Operate: f,
 		Binds: func() []control.Bind {
 			return []control.Bind{{SMSC: "alpha", Session: "alpha/1", Bind: "transceiver", State: "BoundTRX", Window: 10}}
 		},

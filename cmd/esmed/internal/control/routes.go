@@ -12,28 +12,29 @@ import (
 
 // scopes says who may use what. Scope 0 is everybody.
 var scopes = map[string]Scopes{
-	"POST /v1/messages":            ScopeSend,
-	"POST /v1/messages/batch":      ScopeSend,
-	"GET /v1/messages":             ScopeRead,
-	"GET /v1/messages/{id}":        ScopeRead,
-	"GET /v1/messages/{id}/events": ScopeRead,
-	"GET /v1/events":               ScopeRead,
-	"GET /v1/inbox":                ScopeRead,
-	"GET /v1/inbox/diagnosis":      ScopeRead,
-	"GET /v1/exceptions":           ScopeRead,
-	"GET /v1/exceptions/{id}":      ScopeRead,
-	"POST /v1/exceptions/resolve":  ScopeOperate,
-	"POST /v1/inbox/retry":         ScopeOperate,
-	"POST /v1/reprocess":           ScopeOperate,
-	"GET /v1/report":               ScopeRead,
-	"GET /v1/binds":                ScopeRead,
-	"GET /v1/alerts":               ScopeRead,
-	"POST /v1/verify":              ScopeOperate,
-	"GET /metrics":                 ScopeRead,
-	"GET /healthz":                 0,
-	"GET /readyz":                  0,
-	"GET /openapi.json":            0,
-	catchAll:                       0,
+	"POST /v1/messages":              ScopeSend,
+	"POST /v1/messages/batch":        ScopeSend,
+	"GET /v1/messages":               ScopeRead,
+	"GET /v1/messages/{id}":          ScopeRead,
+	"GET /v1/messages/{id}/events":   ScopeRead,
+	"GET /v1/messages/{id}/evidence": ScopeRead,
+	"GET /v1/events":                 ScopeRead,
+	"GET /v1/inbox":                  ScopeRead,
+	"GET /v1/inbox/diagnosis":        ScopeRead,
+	"GET /v1/exceptions":             ScopeRead,
+	"GET /v1/exceptions/{id}":        ScopeRead,
+	"POST /v1/exceptions/resolve":    ScopeOperate,
+	"POST /v1/inbox/retry":           ScopeOperate,
+	"POST /v1/reprocess":             ScopeOperate,
+	"GET /v1/report":                 ScopeRead,
+	"GET /v1/binds":                  ScopeRead,
+	"GET /v1/alerts":                 ScopeRead,
+	"POST /v1/verify":                ScopeOperate,
+	"GET /metrics":                   ScopeRead,
+	"GET /healthz":                   0,
+	"GET /readyz":                    0,
+	"GET /openapi.json":              0,
+	catchAll:                         0,
 }
 
 // route registers every endpoint and writes the OpenAPI document.
@@ -41,6 +42,7 @@ func (a *API) route() error {
 	a.router = &router{mux: http.NewServeMux(), scopes: scopes}
 	api := humago.New(a.router, humaConfig(a.cfg.Version))
 	a.routeMessages(api)
+	a.routeEvidence(api)
 	a.routeExceptions(api)
 	a.routeDiagnosis(api)
 	a.routeStatistics(api)

@@ -24,7 +24,7 @@ type backend struct {
 // readers are the parts of a control.Backend that a store without a daemon has too.
 func (b *backend) readers() control.Backend {
 	return control.Backend{
-		Messages: b, Log: b, Inbox: b, Exceptions: b, Report: b, Verify: b, Diagnose: b,
+		Messages: b, Log: b, Inbox: b, Exceptions: b, Evidence: b, Report: b, Verify: b, Diagnose: b,
 	}
 }
 
@@ -111,14 +111,7 @@ func rulesFor(rules *statemachine.Rules, smsc string) *statemachine.SMSCRules {
 
 // reception implements control.ReadReception.
 func (b *backend) reception(rules uint64, r *statemachine.Reception) *receipt.Receipt {
-	d := DecodePDU(r.PDU)
-	switch smpp.CommandID(d.CommandID) {
-	case smpp.CommandDeliverSM, smpp.CommandDataSM:
-	default:
-		return nil
-	}
-	reading := receipt.Decode(d, receiptRules(b.rulesOf(rules), r.SMSC))
-	return &reading
+	return readReception(b.rulesOf(rules), r)
 }
 
 // rulesOf are the rules of a record, 0 for those in force now; nil when they cannot be had, so that a
@@ -140,6 +133,18 @@ func (b *backend) rulesOf(seq uint64) *statemachine.Rules {
 	}
 	b.rules.Store(seq, rules)
 	return rules
+}
+
+// readReception reads a PDU under rules; nil when it is no delivery.
+func readReception(rules *statemachine.Rules, r *statemachine.Reception) *receipt.Receipt {
+	d := DecodePDU(r.PDU)
+	switch smpp.CommandID(d.CommandID) {
+	case smpp.CommandDeliverSM, smpp.CommandDataSM:
+	default:
+		return nil
+	}
+	reading := receipt.Decode(d, receiptRules(rules, r.SMSC))
+	return &reading
 }
 
 // receiptRules are an SMSC's reading rules; nil, which is the default ones, when there are none for it.
