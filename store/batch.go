@@ -138,7 +138,7 @@ func (b *batch) take(rec statemachine.Record, eff *statemachine.Effects) error {
 		b.takeQueue(&eff.Queue[i])
 	}
 	for _, t := range eff.Tallies {
-		key := string(binary.BigEndian.AppendUint64(nil, uint64(t.Hour.Unix()))) + t.SMSC
+		key := tallyKey(t.Hour, t.SMSC)
 		b.tallies[key] = b.tallies[key].Add(t.Delta)
 	}
 	for i := range eff.Inbound {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -42,7 +43,7 @@ func (v *verifier) projection(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	c := comparison{v: v, db: db, scratch: newApplier(db, "scratch", new(filters), v.s.fold(), v.s.viewRecord)}
+	c := comparison{v: v, db: db, taken: newTaken(v.s.cfg.Parser), scratch: newApplier(db, "scratch", new(filters), v.s.fold(), v.s.viewRecord)}
 	if err := c.fold(ctx, v.s.applied.Load()); err != nil {
 		return err
 	}
@@ -64,6 +65,8 @@ type comparison struct {
 	v       *verifier
 	db      *bbolt.DB
 	scratch *applier
+	gone    int // receptions whose text is
+	taken   *taken
 	whole   map[uint32]bool // what wholeFilter found
 }
 
@@ -98,7 +101,9 @@ func (c *comparison) fold(ctx context.Context, to uint64) error {
 				}
 				if _, ok := e.Fact.(*statemachine.Reception); ok && e.textGone {
 					c.v.result.TakenStored++
+					c.gone++
 				}
+				c.taken.see(&e.Record)
 				records = append(records, e.Record)
 				return len(records) < applyStep, nil
 			})
@@ -127,7 +132,19 @@ func (c *comparison) tables() (ids []tableID, err error) {
 		}
 		return err
 	})
+	// What differs there says which rows of the others may.
+	slices.SortStableFunc(ids, func(a, b tableID) int {
+		return cmp.Compare(notFirst(a), notFirst(b))
+	})
 	return ids, err
+}
+
+// notFirst is 0 for what is compared first.
+func notFirst(id tableID) int {
+	if id.table == tableDecisions {
+		return 0
+	}
+	return 1
 }
 
 // tablesIn are the tables that a projection has.
@@ -257,12 +274,12 @@ func (c *comparison) rows(id tableID, stored, anew side) error {
 		var err error
 		switch {
 		case order < 0:
-			err = c.differ(id, "does not follow from the log", stored.take(), stored.tx)
+			err = c.differ(&differing{id, "does not follow from the log", stored.take(), nil, stored.tx, anew.tx})
 		case order > 0:
-			err = c.differ(id, "is missing", anew.take(), anew.tx)
+			err = c.differ(&differing{id, "is missing", nil, anew.take(), stored.tx, anew.tx})
 		default:
 			if have, want := stored.take(), anew.take(); !bytes.Equal(have.value, want.value) {
-				err = c.differ(id, "is not what the log says", have, stored.tx)
+				err = c.differ(&differing{id, "is not what the log says", have, want, stored.tx, anew.tx})
 			}
 		}
 		if err != nil {
@@ -272,23 +289,32 @@ func (c *comparison) rows(id tableID, stored, anew side) error {
 	return nil
 }
 
-// differ says what is wrong with a row of tx, unless it rests on a text that is gone.
-func (c *comparison) differ(id tableID, what string, r *row, tx *stateTx) error {
-	seqs := causes(id, *r, tx)
+// differ says what is wrong with a row, unless it is taken as stored.
+func (c *comparison) differ(d *differing) error {
+	if d.id.table == tableDecisions && c.taken.decision(d, c.textGone) {
+		c.count(d)
+		return nil
+	}
+	if c.taken.covers(d) {
+		return nil
+	}
+	r, tx := d.stored, d.storedIn
+	if r == nil {
+		r, tx = d.anew, d.anewIn
+	}
+	seqs := causes(d.id, *r, tx)
 	if c.v.result.TakenStored > 0 {
-		if id.table == tableSizes || id.table == tableOverdue {
+		if d.id.table == tableSizes || d.id.table == tableOverdue {
 			return nil // counts such rows too
 		}
-		if id.table == tableFilters { // keys of such rows are among its own
-			whole, err := c.wholeFilter(tx, id.part)
+		if d.id.table == tableFilters { // keys of such rows are among its own
+			whole, err := c.wholeFilter(tx, d.id.part)
 			if whole || err != nil {
 				return err
 			}
 		}
-		for _, seq := range seqs {
-			if e, err := c.v.s.entry(seq); err == nil && e.textGone {
-				return nil
-			}
+		if slices.ContainsFunc(seqs, c.textGone) {
+			return nil
 		}
 	}
 	var seq uint64
@@ -296,5 +322,25 @@ func (c *comparison) differ(id tableID, what string, r *row, tx *stateTx) error 
 		seq = seqs[0]
 	}
 	// The key is not told: it may be a number.
-	return &DamagedError{File: stateFile, Seq: seq, Err: fmt.Errorf("a row of %s %s", tableNames[id.table], what)}
+	return &DamagedError{File: stateFile, Seq: seq, Err: fmt.Errorf("a row of %s %s", tableNames[d.id.table], d.what)}
+}
+
+// count counts a decision that is taken as stored, unless its reception was counted as one without text.
+func (c *comparison) count(d *differing) {
+	if d.stored == nil {
+		return
+	}
+	decided, err := decodeDecision(d.stored.key, d.stored.value)
+	if err == nil && (c.taken.older(decided.Pos.Seq) || !c.textGone(decided.Record)) {
+		c.v.result.TakenStored++
+	}
+}
+
+// textGone reports whether a record's text is.
+func (c *comparison) textGone(seq uint64) bool {
+	if c.gone == 0 {
+		return false
+	}
+	e, err := c.v.s.entry(seq)
+	return err == nil && e.textGone
 }

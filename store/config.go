@@ -23,6 +23,10 @@ type Config struct {
 	Now            func() time.Time // nil = time.Now
 	SegmentRecords int              // records after which a log segment is closed; 0 = DefaultSegmentRecords
 
+	// Parser is the version of the parser that Decode and the fold read with; "" = receipt.ParserVersion. It is
+	// another one in tests alone.
+	Parser string
+
 	// PartitionMessages is how many messages a partition of a new state.db takes; 0 =
 	// DefaultPartitionMessages. One that exists keeps its own.
 	PartitionMessages int
@@ -57,6 +61,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.SegmentRecords <= 0 {
 		c.SegmentRecords = DefaultSegmentRecords
+	}
+	if c.Parser == "" {
+		c.Parser = receipt.ParserVersion
 	}
 	if c.PartitionMessages <= 0 {
 		c.PartitionMessages = DefaultPartitionMessages

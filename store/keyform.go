@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -164,6 +165,11 @@ const (
 	sizeOpen     = 'x' // open exceptions, of a kind
 	sizeMessages = 'm' // messages; of nothing
 )
+
+// tallyKey is of an hour's counters.
+func tallyKey(hour time.Time, smsc string) string {
+	return string(binary.BigEndian.AppendUint64(nil, uint64(hour.Unix()))) + smsc
+}
 
 func appendTally(b []byte, t statemachine.Tally) []byte {
 	for i, n := range tallyFields(&t) {

@@ -18,8 +18,9 @@ type VerifyResult struct {
 	Records  uint64
 	Commits  uint64
 	Segments int
-	// TakenStored counts receptions whose text's key was destroyed. What was decided of them cannot be
-	// decided again where it rested on the text, and is taken as stored.
+	// TakenStored counts decisions that are taken as stored: those of an older parser that today's makes
+	// otherwise, with those that follow from them; and receptions whose text's key was destroyed, of which
+	// what rested on the text cannot be decided again.
 	TakenStored uint64
 	Difference  *DamagedError // the first one; nil when all agrees
 }

@@ -9,10 +9,11 @@ type VerifyProgress struct {
 
 // VerifyResult is what a verification found. Difference is null when all agrees.
 type VerifyResult struct {
-	OK         bool              `json:"ok"`
-	Records    uint64            `json:"records"`
-	Messages   uint64            `json:"messages"`
-	Difference *VerifyDifference `json:"difference"`
+	OK          bool              `json:"ok"`
+	Records     uint64            `json:"records"`
+	Messages    uint64            `json:"messages"`
+	TakenStored uint64            `json:"taken_stored" doc:"Decisions taken as stored: an older parser made them otherwise, or their text is destroyed"`
+	Difference  *VerifyDifference `json:"difference"`
 }
 
 // VerifyDifference is the first difference.

@@ -245,7 +245,7 @@ func (b *backend) Verify(ctx context.Context, progress func(control.VerifyProgre
 		return control.VerifyResult{}, apiError(err)
 	}
 	stat, err := b.store.Stat(ctx)
-	result := control.VerifyResult{OK: r.Difference == nil, Records: r.Records, Messages: uint64(stat.Messages)}
+	result := control.VerifyResult{OK: r.Difference == nil, Records: r.Records, Messages: uint64(stat.Messages), TakenStored: r.TakenStored}
 	if d := r.Difference; d != nil {
 		result.Difference = &control.VerifyDifference{File: d.File, Seq: d.Seq, Detail: d.Err.Error()}
 	}
