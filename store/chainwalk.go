@@ -171,7 +171,7 @@ func (w *chainWalk) records(ctx context.Context, s *segment) error {
 		done = n < readChunk
 	}
 	if w.within {
-		return errors.New("ends within a commit")
+		return s.damaged(w.next-1, errors.New("ends within a commit"))
 	}
 	return nil
 }

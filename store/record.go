@@ -151,6 +151,9 @@ func readOutline(value []byte) (o outline, err error) {
 			}
 			o.body = value[:len(value)-before]
 		case f.num >= fieldFact:
+			if o.fact != 0 {
+				return o, errMalformed // a record has one; this may have been the end of its commit
+			}
 			o.fact = f.num
 		}
 	}
