@@ -66,6 +66,7 @@ func (s *step) applyTo(e *evidence, f *finding, m *Message, ref AttemptRef) (Ver
 	if err := s.settle(m, p, e.basis, e.seq, ended); err != nil {
 		return verdict, err
 	}
+	against := why
 	switch {
 	case f.ruling != (Ruling{}):
 		why = strings.Join(slices.DeleteFunc([]string{f.why, why}, func(s string) bool { return s == "" }), "; ")
@@ -82,7 +83,7 @@ func (s *step) applyTo(e *evidence, f *finding, m *Message, ref AttemptRef) (Ver
 	}
 	return verdict, s.raise(matter{
 		kind: KindConflict, group: partGroup(m, ref.Part), smsc: e.smsc, account: e.account, m: m, part: ref.Part,
-		record: e.seq, reason: why,
+		record: e.seq, reason: against,
 	})
 }
 
@@ -115,7 +116,7 @@ func (s *step) settle(m *Message, p *Part, basis Basis, seq uint64, ended DoubtE
 			kind: KindInDoubt, group: partGroup(m, p.Number), smsc: m.SMSC, account: m.Account, m: m, part: p.Number,
 			records: p.doubtSeqs(), reason: p.first(Doubtful).doubt(),
 		})
-	case from == InDoubt && p.State != InDoubt && ended != "":
+	case ended != "" && (from == InDoubt && p.State != InDoubt || len(m.Exceptions) > 0 && !p.has(Doubtful)):
 		return s.resolve(KindInDoubt, partGroup(m, p.Number), string(ended), s.by)
 	}
 	return nil

@@ -3,6 +3,7 @@ package statemachine
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -56,8 +57,10 @@ func (s *step) raise(a matter) error {
 }
 
 func (s *step) newException(a matter) *Exception {
+	id := exceptionID(s.rec.Seq, s.opened)
+	s.opened++
 	x := &Exception{
-		ID: s.exceptionID(), Kind: a.kind, Group: a.group, Status: StatusOpen, SMSC: a.smsc, Account: a.account,
+		ID: id, Kind: a.kind, Group: a.group, Status: StatusOpen, SMSC: a.smsc, Account: a.account,
 		Part: a.part, FirstAt: s.rec.At, Reason: a.reason,
 	}
 	if a.m != nil {
@@ -67,13 +70,19 @@ func (s *step) newException(a matter) *Exception {
 	return x
 }
 
-// exceptionID names the next exception that the record opens.
-func (s *step) exceptionID() string {
-	s.opened++
-	if s.opened == 1 {
-		return fmt.Sprintf("x%d", s.rec.Seq)
+// exceptionID names the one that a record opened as its nth, from 0.
+func exceptionID(seq uint64, n int) string {
+	if n == 0 {
+		return fmt.Sprintf("x%d", seq)
 	}
-	return fmt.Sprintf("x%d.%d", s.rec.Seq, s.opened-1)
+	return fmt.Sprintf("x%d.%d", seq, n)
+}
+
+// openedBy is the record that opened it, which its id tells.
+func (x *Exception) openedBy() uint64 {
+	seq, _, _ := strings.Cut(strings.TrimPrefix(x.ID, "x"), ".")
+	n, _ := strconv.ParseUint(seq, 10, 64) // 0 for an id that is not ours
+	return n
 }
 
 // ownException gives the step's own copy of an exception.

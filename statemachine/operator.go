@@ -126,9 +126,12 @@ func (s *step) rowNamed(o *Operator) (*subject, error) {
 			return &subject{x, row}, err
 		}
 	}
+	kind, held := rowException(row.Why)
+	if !held {
+		kind = KindUnmatched
+	}
 	x := s.newException(matter{
-		kind: KindUnmatched, group: string(row.Key), smsc: row.SMSC, account: row.Account,
-		reason: "no message of this account was given its id",
+		kind: kind, group: string(row.Key), smsc: row.SMSC, account: row.Account, reason: "no message was found that it belongs to",
 	})
 	x.Count, x.LastAt = uint64(len(row.Receptions)), s.rec.At
 	for _, seq := range row.Receptions {

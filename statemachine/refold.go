@@ -22,6 +22,7 @@ type refold struct {
 	stands   map[judged]Decision    // what came of a reception
 	counted  map[uint64]bool        // receptions that are in the message's counts
 	released []*Decision            // receptions that were the message's because of what is taken back only
+	gone     map[judged]bool        // the same; all that was decided about them later went with them
 	named    AttemptRef             // attempt that only what is taken back gave an id
 	rulesBy  map[uint64]*Rules
 }
@@ -32,7 +33,7 @@ func (s *step) refoldWithout(m *Message, without Record) (*refold, error) {
 	r := &refold{
 		Memory: NewMemory(s.fold), view: s.view, message: m, without: without,
 		undone: map[uint64]bool{without.Seq: true}, parted: map[judged]DecisionPos{}, stands: map[judged]Decision{},
-		counted: map[uint64]bool{},
+		counted: map[uint64]bool{}, gone: map[judged]bool{},
 		rulesBy: map[uint64]*Rules{s.rulesSeq: s.rules},
 	}
 	r.Memory.rulesSeq, r.Memory.rules = s.rulesSeq, s.rules
@@ -116,11 +117,8 @@ func (r *refold) fold(seq uint64) error {
 	if err != nil {
 		return err
 	}
-	var caused []*Decision
-	for len(r.chain) > 0 && r.chain[0].Pos.Seq == seq {
-		caused, r.chain = append(caused, r.chain[0]), r.chain[1:]
-	}
-	if err := r.inForce(caused); err != nil {
+	caused, err := r.causedBy(seq)
+	if err != nil {
 		return err
 	}
 	s := r.step(rec)
@@ -152,13 +150,24 @@ func (r *refold) step(rec Record) *step {
 	return &step{fold: r.Fold, view: r, rec: rec, rulesSeq: r.rulesSeq, rules: r.rules, again: true}
 }
 
-// inForce puts the rules in force under which the record was decided upon. One that left no decision is an act
-// of ours, which no rules decide about.
-func (r *refold) inForce(caused []*Decision) error {
-	if len(caused) == 0 {
-		return nil
+// causedBy takes the judgements of receptions that the record caused from the chain, and puts the rules in force
+// under which they were made. A record that left no decision is an act of ours, which no rules decide about.
+func (r *refold) causedBy(seq uint64) ([]*Decision, error) {
+	var caused []*Decision
+	for len(r.chain) > 0 && r.chain[0].Pos.Seq == seq {
+		d := r.chain[0]
+		r.chain = r.chain[1:]
+		if err := r.inForce(d.Rules); err != nil {
+			return nil, err
+		}
+		if d.Correlation == Matched {
+			caused = append(caused, d)
+		}
 	}
-	seq := caused[0].Rules
+	return caused, nil
+}
+
+func (r *refold) inForce(seq uint64) error {
 	rules, known := r.rulesBy[seq]
 	if !known && seq != 0 {
 		rec, err := r.view.Record(seq)
@@ -206,13 +215,13 @@ func (r *refold) note(s *step) {
 
 // judge takes what was decided about one reception for one or several parts.
 func (r *refold) judge(s *step, cause Record, ds []*Decision) error {
-	if ds[0].Correlation != Matched || r.action(cause) == ActionTake {
+	if r.action(cause) == ActionTake {
 		return nil
 	}
 	var refs []AttemptRef
 	for _, d := range ds {
 		key := judged{d.Record, d.Part}
-		if end, ok := r.parted[key]; ok && before(d.Pos, end) {
+		if end, ok := r.parted[key]; ok && before(d.Pos, end) || r.gone[key] {
 			continue
 		}
 		if stands, ok := r.stands[key]; ok {
@@ -226,7 +235,7 @@ func (r *refold) judge(s *step, cause Record, ds []*Decision) error {
 			return err
 		}
 		if lost {
-			r.released = append(r.released, d)
+			r.released, r.gone[key] = append(r.released, d), true
 			continue
 		}
 		refs = append(refs, AttemptRef{Message: d.Message, Part: d.Part, Attempt: d.Attempt})

@@ -55,6 +55,8 @@ type step struct {
 	opened int    // exceptions opened so far
 	by     string // who is behind the record, for what it resolves
 	again  bool   // the record is folded once more (refold.go)
+
+	refolded ID // message that was folded again: what ended in it ended when it did
 }
 
 // take lets the record do its work.

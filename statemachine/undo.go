@@ -141,7 +141,17 @@ func (s *step) reopen(o *Operator, x *Exception, was Record) error {
 // open makes an exception of the step's own open again, and forgets the record that had ended it.
 func (x *Exception) open(ended uint64) {
 	x.Status, x.Resolution = StatusOpen, nil
-	x.Records = slices.DeleteFunc(slices.Clone(x.Records), func(seq uint64) bool { return seq == ended })
+	x.forget(ended)
+}
+
+// discount takes a matter out of an exception of the step's own that counts several.
+func (x *Exception) discount(record uint64) {
+	x.Count--
+	x.forget(record)
+}
+
+func (x *Exception) forget(record uint64) {
+	x.Records = slices.DeleteFunc(slices.Clone(x.Records), func(seq uint64) bool { return seq == record })
 }
 
 // putBack puts a message that was folded again in the place of what it was.
@@ -154,6 +164,7 @@ func (s *step) putBack(o *Operator, x *Exception, m *Message, r *refold) error {
 	}
 	m.Parts, m.Counts = now.Parts, now.Counts
 	m.SubmittedAt, m.FinalisedAt = now.SubmittedAt, now.FinalisedAt
+	s.refolded = m.ID
 	for i := range m.Parts {
 		from, to := was.Parts[i].State, m.Parts[i].State
 		if from != to || i+1 == x.Part || x.Part == 0 && i+1 == max(1, r.without.Fact.(*Operator).Target.Part) {
@@ -203,7 +214,7 @@ func (s *step) reindexAs(m, now *Message, r *refold) ([]receipt.Key, error) {
 			s.unindex(m.Account, former, kept, ref)
 			s.index(m.Account, s.keys(m, a), ref)
 			freed = append(freed, former...)
-			if err := s.unduplicate(m, ref, old.MessageID); err != nil {
+			if err := s.unduplicate(m, ref, old.MessageID, r.without.Seq); err != nil {
 				return nil, err
 			}
 		}
@@ -236,13 +247,14 @@ func (r *refold) rulesSeqs() []uint64 {
 }
 
 // unduplicate takes an attempt out of the exception that it was given an id which others have too.
-func (s *step) unduplicate(m *Message, ref AttemptRef, id string) error {
+func (s *step) unduplicate(m *Message, ref AttemptRef, id string, without uint64) error {
 	x, err := s.openException(KindDuplicateMessageID, m.Account+"/"+id)
 	if err != nil || x == nil || !slices.Contains(x.Candidates, ref) {
 		return err
 	}
 	x = s.ownException(x)
 	x.Candidates = slices.DeleteFunc(slices.Clone(x.Candidates), func(other AttemptRef) bool { return other == ref })
+	x.discount(without)
 	if len(x.Candidates) > 1 {
 		return nil
 	}
@@ -299,7 +311,7 @@ func (s *step) openAs(x *Exception, kind ExceptionKind, m *Message, part int, r 
 		is = x
 	}
 	if is == nil {
-		if is, err = s.sameException(then); err != nil {
+		if is, err = s.sameException(then, r.without.Seq); err != nil || is == nil {
 			return err
 		}
 	}
@@ -317,13 +329,22 @@ func (s *step) openAs(x *Exception, kind ExceptionKind, m *Message, part int, r 
 }
 
 // sameException finds what was opened by the same record as an exception of a message that was folded again,
-// or opens it.
-func (s *step) sameException(then *Exception) (*Exception, error) {
-	x, err := s.view.Exception(then.ID)
-	if err != nil || x != nil && x.Kind == then.Kind && x.Group == then.Group {
-		return x, err
+// or opens it. Nil where retention dropped it.
+func (s *step) sameException(then *Exception, without uint64) (*Exception, error) {
+	opener := then.openedBy()
+	for n := 0; ; n++ {
+		x, err := s.view.Exception(exceptionID(opener, n))
+		if err != nil || x != nil && x.Kind == then.Kind && x.Group == then.Group {
+			return x, err
+		}
+		if x == nil {
+			break
+		}
 	}
-	x = s.newException(matter{kind: then.Kind, group: then.Group, smsc: then.SMSC, account: then.Account, part: then.Part})
+	if opener < without {
+		return nil, nil
+	}
+	x := s.newException(matter{kind: then.Kind, group: then.Group, smsc: then.SMSC, account: then.Account, part: then.Part})
 	x.Message, x.FirstAt = then.Message, then.FirstAt
 	return x, nil
 }
@@ -359,6 +380,9 @@ func (s *step) part(x *Exception, m *Message, r *refold) error {
 			Record: d.Record, Part: d.Part, Attempt: d.Attempt, Correlation: correlation, Verdict: VerdictHeld,
 			Why: fmt.Sprintf("was the part's by record %d alone, which was taken back", r.without.Seq), LogicalEvent: d.LogicalEvent,
 		})
+		if err := s.unflag(m.Account, d); err != nil {
+			return err
+		}
 		if elsewhere {
 			continue
 		}
@@ -377,6 +401,20 @@ func (s *step) part(x *Exception, m *Message, r *refold) error {
 		}
 	}
 	return nil
+}
+
+// unflag takes a reception that is not the part's any more out of the exception that its addresses differ.
+func (s *step) unflag(account string, d *Decision) error {
+	x, err := s.openException(KindAddressMismatch, account)
+	if err != nil || x == nil || !slices.Contains(x.Records, d.Record) {
+		return err
+	}
+	x = s.ownException(x)
+	x.discount(d.Record)
+	if x.Count > 0 {
+		return nil
+	}
+	return s.end(x, StatusResolved, Resolution{Action: string(ActionUndo), By: s.by})
 }
 
 // rowFor puts a reception into its row, one that is held for what the exception says if that was about it.

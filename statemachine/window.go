@@ -120,7 +120,7 @@ func (s *step) windowEnd(m *Message, p *Part, before waitFor) time.Time {
 	if what == waitNone {
 		return time.Time{}
 	}
-	if what == waitOver && before == waitOver {
+	if what == waitOver && (before == waitOver || m.ID == s.refolded) {
 		return p.WindowEnd
 	}
 	end := m.partWindowEnd(p, s.smsc(m.SMSC))
