@@ -25,17 +25,22 @@ func (s *step) answered(m *Message, p *Part, ref AttemptRef, smsc, id string) er
 	return s.identify(m, ref, smsc, id)
 }
 
-// unsay takes back what a person said of an attempt that the SMSC now answers itself. id is the answer's.
-func (s *step) unsay(m *Message, p *Part, ref AttemptRef, id string) {
+// unsay takes back what a person said of an attempt that the SMSC now answers itself. id is the answer's; only
+// an acceptance without one leaves the attempt the id that it has.
+func (s *step) unsay(m *Message, p *Part, ref AttemptRef, id string, accepted bool) error {
 	a := p.attempt(ref.Attempt)
-	if id != "" {
-		s.unindex(m.Account, s.keys(m, a), s.smsc(m.SMSC).Receipt.ResponseKeys(id), ref)
-	}
+	former := s.keys(m, a)
 	a.Outcome, a.AnsweredAt = Doubtful, time.Time{}
 	m.SubmittedAt = m.firstAccepted()
 	if p.State == Submitted { // it rests on the answer from now on
 		p.State = NoState
 	}
+	if accepted && id == "" {
+		return nil
+	}
+	a.MessageID = ""
+	s.unindex(m.Account, former, s.smsc(m.SMSC).Receipt.ResponseKeys(id), ref)
+	return s.wakeKeys(m.Account, former)
 }
 
 // firstAccepted is when the first attempt was accepted; zero when none was.

@@ -247,8 +247,8 @@ func (l *lab) accepted(a args) *statemachine.MessageAccepted {
 		Message: statemachine.ID(a.word), SMSC: smsc, Account: l.account(smsc), To: to,
 		Source: receipt.Address{Addr: a.or("from", "ACME")}, Dest: receipt.Address{Addr: strings.TrimPrefix(to, "+")},
 		RegisteredDelivery: 1, InDoubt: a.value["in_doubt"], Priority: byte(a.number(l.t, "priority")),
-		ScheduledAt: l.later(a, "scheduled"),
-		Parts:       make([]statemachine.PartContent, max(1, a.number(l.t, "parts"))),
+		ScheduledAt: l.later(a, "scheduled"), ValidUntil: l.later(a, "valid"),
+		Parts: make([]statemachine.PartContent, max(1, a.number(l.t, "parts"))),
 	}
 	if strings.HasPrefix(to, "+") {
 		m.E164 = to

@@ -142,6 +142,20 @@ func (s *step) inboxRow(key InboxKey) (*InboxRow, error) {
 	return s.view.InboxRow(key)
 }
 
+// held are the rows that wait for a key, with those that the step put under it.
+func (s *step) held(account string, key receipt.Key) ([]*InboxRow, error) {
+	rows, err := s.view.Held(account, key)
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.eff.Inbox {
+		if row := s.eff.Inbox[i].Row; row != nil && row.Account == account && slices.Contains(row.Keys, key) {
+			rows = append(slices.Clip(rows), row)
+		}
+	}
+	return rows, nil
+}
+
 // putRow puts a row in the place of what the key had, or takes that away when row is nil.
 func (s *step) putRow(key InboxKey, row *InboxRow) {
 	for i := range s.eff.Inbox {

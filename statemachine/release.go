@@ -20,7 +20,7 @@ type waiting struct {
 // wakeKeys has the rows judged again that wait for one of the keys.
 func (s *step) wakeKeys(account string, keys []receipt.Key) error {
 	for _, key := range keys {
-		rows, err := s.view.Held(account, key)
+		rows, err := s.held(account, key)
 		if err != nil {
 			return err
 		}

@@ -130,11 +130,7 @@ func (s *step) rejudgeMessage(o *Operator, id ID) error {
 		}
 	}
 	for _, entry := range entries {
-		rows, err := s.view.Held(entry.Account, entry.Key)
-		if err != nil {
-			return err
-		}
-		if err := s.wake(rows...); err != nil {
+		if err := s.wakeKeys(entry.Account, []receipt.Key{entry.Key}); err != nil {
 			return err
 		}
 	}

@@ -86,7 +86,9 @@ func (s *step) submitResp(r *SubmitResp) error {
 	}
 	id := receipt.MessageID([]byte(r.MessageID))
 	if a.saidAccepted() {
-		s.unsay(m, p, ref, id)
+		if err := s.unsay(m, p, ref, id, r.CommandStatus == 0); err != nil {
+			return err
+		}
 	}
 	a.answer(r, id, s.rec.At, s.rec.Seq)
 	if a.Outcome == AcceptedBy && m.SubmittedAt.IsZero() {

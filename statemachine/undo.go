@@ -120,9 +120,9 @@ func (s *step) reopen(o *Operator, x *Exception, was Record) error {
 	if other != nil {
 		return s.noEffect(fmt.Sprintf("%s is open about the same by now", other.ID))
 	}
-	id := x.Message
-	if target := was.Fact.(*Operator).Target.Message; target != "" {
-		id = target
+	id, part := x.Message, max(1, x.Part)
+	if decided := was.Fact.(*Operator); decided.Action == ActionAssign {
+		id, part = decided.Target.Message, max(1, decided.Target.Part)
 	}
 	own := s.ownException(x)
 	own.open(was.Seq)
@@ -133,7 +133,6 @@ func (s *step) reopen(o *Operator, x *Exception, was Record) error {
 	if x.Message != "" {
 		m.list(own)
 	}
-	part := max(1, x.Part, was.Fact.(*Operator).Target.Part)
 	s.decide(m, Decision{Record: was.Seq, Part: part, By: ByOperator, From: m.State, To: m.State, Why: takenBack(o, was)})
 	return nil
 }
@@ -182,7 +181,24 @@ func (s *step) putBack(o *Operator, x *Exception, m *Message, r *refold) error {
 	if err := s.part(x, m, r); err != nil {
 		return err
 	}
-	return s.wakeKeys(m.Account, freed)
+	return s.wakeAround(m, freed)
+}
+
+// wakeAround has the rows judged again that may see another message now: those that wait for its ids, or for one
+// that it no longer has, and those that waited because it was closed.
+func (s *step) wakeAround(m *Message, freed []receipt.Key) error {
+	keys := freed
+	for _, entry := range m.Reindex(s.smsc(m.SMSC)) {
+		keys = append(keys, entry.Key)
+	}
+	if err := s.wakeKeys(m.Account, keys); err != nil {
+		return err
+	}
+	rows, err := s.view.HeldFor(m.Account, m.destination())
+	if err != nil {
+		return err
+	}
+	return s.wake(rows...)
 }
 
 // requeueAs makes queue and list of unanswered attempts follow from the message as it is folded again.
