@@ -38,10 +38,10 @@
 //
 //	state                                     final   closed   rests on (Basis)
 //	QUEUED SUBMITTING IN_DOUBT                no      no       none
-//	SUBMITTED                                 no      (1)      submit_sm_resp, cutoff
+//	SUBMITTED                                 no      (1)      submit_sm_resp, cutoff, operator
 //	SCHEDULED ENROUTE ACCEPTED UNKNOWN        (2)     (1)(2)   receipt, callback, query_sm
 //	DELIVERED EXPIRED DELETED UNDELIVERABLE
-//	REJECTED SKIPPED                          yes     yes      receipt, callback, query_sm
+//	REJECTED SKIPPED                          yes     yes      receipt, callback, query_sm, operator
 //	FAILED                                    yes     yes      submit_sm_resp, expiry
 //	UNREPORTED                                no      yes      cutoff
 //
@@ -50,7 +50,8 @@
 //
 // The state follows from the part's attempts and evidence alone (Part.current): the reported state or
 // UNREPORTED if there is one, else SUBMITTING while an attempt is unanswered, QUEUED while one waits to
-// be made, IN_DOUBT while one is, else SUBMITTED, else FAILED. What is final never moves.
+// be made, IN_DOUBT while one is, else SUBMITTED, else FAILED. What is final never moves, unless a person
+// decides that something else counts, or takes such a decision back.
 //
 // # Windows
 //
@@ -80,11 +81,23 @@
 // stands: matched, not_a_receipt, undecodable, or held in exactly one row of the inbox, until that is
 // dropped.
 //
+// # Decisions of persons
+//
+// An Operator record ends an exception, and with it something about a part, or says why it cannot. undo folds
+// the message again from its other records, under the rules of their time; correlation stays what it was, but
+// for receptions that the message had by the undone record alone, which go through it again. Its decision names
+// the undone record (Decision.Record), and each reception that left the message, or counts for something else
+// now, has one of its own. What the SMSC says after a person is taken for what it is: its answer takes the place
+// of a person's word, and its receipts are judged by what the person decided.
+//
+// A page of a reprocess gives the same in whatever pages a pass comes, as long as no id fits several messages.
+//
 // Files: step.go (Fold), submit.go and reception.go (a function a record type), part.go, attempt.go and
 // fold.go (states), evidence.go and verdict.go (what evidence counts for), correlate.go, narrow.go and
 // address.go (whose it is), identify.go (which ids an attempt has), inbox.go and release.go (what waits),
 // operator.go with assign.go, doubt.go, take.go and undo.go (what persons decide), refold.go (a message folded
-// again without a record), reprocess.go (what changed rules change), restored.go, window.go (when a part's
-// time is over), retention.go (what is closed and dropped), exceptions.go, tally.go, reason.go, overlay.go (a
-// step sees what it changed itself), memory.go (a View in maps).
+// again without a record), putback.go and reopen.go (that in the place of what it was), reprocess.go (what
+// changed rules change), restored.go, window.go (when a part's time is over), retention.go (what is closed and
+// dropped), exceptions.go, tally.go, reason.go, overlay.go (a step sees what it changed itself), memory.go (a
+// View in maps).
 package statemachine

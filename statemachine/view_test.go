@@ -92,6 +92,20 @@ func (f *failing) Record(seq uint64) (statemachine.Record, error) {
 	return f.Memory.Record(seq)
 }
 
+func (f *failing) Exception(id string) (*statemachine.Exception, error) {
+	if err := f.fail(); err != nil {
+		return nil, err
+	}
+	return f.Memory.Exception(id)
+}
+
+func (f *failing) Decision(pos statemachine.DecisionPos) (*statemachine.Decision, error) {
+	if err := f.fail(); err != nil {
+		return nil, err
+	}
+	return f.Memory.Decision(pos)
+}
+
 // TestStep_viewFails: whichever reading fails, the step gives its error and no effects, and can be tried
 // again.
 func TestStep_viewFails(t *testing.T) {
