@@ -91,6 +91,12 @@ func readRulesRecord(seq uint64, record func(uint64) (statemachine.Record, error
 
 // apply folds one record in.
 func (b *batch) apply(fold statemachine.Fold, rec statemachine.Record) (applied, error) {
+	eff, err := b.step(fold, rec)
+	return applied{rec, eff.Decisions, eff.NoEffect}, err
+}
+
+// step is apply that gives all that the record changes.
+func (b *batch) step(fold statemachine.Fold, rec statemachine.Record) (statemachine.Effects, error) {
 	if r, ok := rec.Fact.(*statemachine.Rules); ok {
 		b.rules = rulesInForce{rec.Seq, r}
 	}
@@ -99,10 +105,10 @@ func (b *batch) apply(fold statemachine.Fold, rec statemachine.Record) (applied,
 		err = b.take(rec, &eff)
 	}
 	if err != nil {
-		return applied{}, fmt.Errorf("seq %d: %w", rec.Seq, err)
+		return statemachine.Effects{}, fmt.Errorf("seq %d: %w", rec.Seq, err)
 	}
 	b.cursor, b.at = rec.Seq, rec.At
-	return applied{rec, eff.Decisions, eff.NoEffect}, nil
+	return eff, nil
 }
 
 func (b *batch) take(rec statemachine.Record, eff *statemachine.Effects) error {

@@ -17,6 +17,8 @@ import (
 type reach struct {
 	socket  string
 	dataDir string
+	// load reads a configuration whose rules are tried without a daemon; nil = there is none.
+	load func() (*config.Config, error)
 }
 
 func socketFlag(cmd *cobra.Command, r *reach) {
@@ -47,7 +49,7 @@ func (r *reach) reader(cmd *cobra.Command, f func(*control.Client) error) error 
 	if err := client.Ready(cmd.Context()); !errors.Is(err, control.ErrNoDaemon) {
 		return f(client)
 	}
-	reader, err := daemon.OpenReader(r.dataDir, version())
+	reader, err := daemon.OpenReaderUnder(r.dataDir, version(), r.load)
 	if err != nil {
 		return r.noReader(err)
 	}

@@ -13,8 +13,10 @@ import (
 
 func reprocessCommand() *cobra.Command {
 	var (
-		r reach
-		f format
+		r    reach
+		f    format
+		dry  bool
+		path string
 	)
 	cmd := &cobra.Command{
 		Use:   "reprocess",
@@ -24,11 +26,20 @@ force, and makes messages found by the ids that these rules give: inbox first, t
 on, slowly enough to stay out of the traffic's way. Each page is a record. Final states stay as they are.
 
 The daemon does so by itself after each change of rules (SIGHUP or restart); ending this command leaves the
-rest to it.`,
-		Example: "  esmed reprocess\n  esmed reprocess -o ndjson",
+rest to it.
+
+--dry-run tells message by message what would change, and why, if the configuration as it reads now were taken
+up: the daemon's own file, or --config when no daemon runs. Nothing is recorded.`,
+		Example: "  esmed reprocess\n  esmed reprocess --dry-run\n  esmed reprocess --dry-run --config new.yaml -o ndjson",
 		GroupID: groupState,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if dry {
+				return rehearseReprocess(cmd, &r, f.to(cmd), path)
+			}
+			if path != "" {
+				return usage(cmd, "--config is for --dry-run: the daemon has its own")
+			}
 			c := r.daemon()
 			defer c.Close()
 			t := reprocessTeller{o: f.to(cmd), live: newCounter(cmd.ErrOrStderr(), "judged again")}
@@ -44,8 +55,10 @@ rest to it.`,
 			return t.result(result)
 		},
 	}
-	socketFlag(cmd, &r)
+	readFlags(cmd, &r)
 	outputFlag(cmd, &f)
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "tell what would change, and change nothing")
+	cmd.Flags().StringVar(&path, "config", "", "the configuration to try when no daemon runs (default: the rules in force)")
 	return cmd
 }
 
@@ -54,6 +67,7 @@ type reprocessTeller struct {
 	o    output
 	live *counter
 	told int
+	dry  bool
 }
 
 func (t *reprocessTeller) decision(d control.Decision) error {
@@ -90,8 +104,12 @@ func (t *reprocessTeller) result(r control.ReprocessResult) error {
 		t.o.printf("}\n")
 		return nil
 	}
-	t.o.printf("%s and %s judged again; %s changed state\n",
-		plural(r.Rows, "waiting receipt"), plural(r.Messages, "message"), plural(r.Changed, "message"))
+	judged, changed := "judged again", "changed state"
+	if t.dry {
+		judged, changed = "would be judged again", "would change state"
+	}
+	t.o.printf("%s and %s %s; %s %s\n",
+		plural(r.Rows, "waiting receipt"), plural(r.Messages, "message"), judged, plural(r.Changed, "message"), changed)
 	for _, verdict := range slices.Sorted(maps.Keys(r.Verdicts)) {
 		t.o.printf("  %-10s %d\n", clean(verdict), r.Verdicts[verdict])
 	}

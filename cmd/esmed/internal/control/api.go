@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -153,6 +154,8 @@ func (a *API) problemOf(operation string, err error) *Problem {
 			"repeat the first message exactly, or choose a new ref")
 	case errors.Is(err, ErrNoHead):
 		return badQuery("head", "no chain head has that seq; the daemon's log names one every hour")
+	case errors.Is(err, ErrConfiguration):
+		return newProblem(http.StatusUnprocessableEntity, strings.TrimPrefix(err.Error(), "control: "), "correct it: esmed config check tells what is wrong")
 	case errors.Is(err, ErrBusy):
 		return newProblem(http.StatusConflict, "somebody else has this done just now", "wait for it to end: the daemon's log says who and how far")
 	case errors.Is(err, ErrDiskFull):

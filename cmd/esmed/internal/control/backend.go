@@ -11,15 +11,16 @@ import (
 
 // Errors of a Backend that are answered with a status of their own. Everything else is a fault of ours.
 var (
-	ErrNotFound    = errors.New("control: not found")                                  // 404
-	ErrRefConflict = errors.New("control: used before for another message")            // 409: ref or idempotency key
-	ErrDiskFull    = errors.New("control: the disk is nearly full")                    // 507
-	ErrNoHead      = errors.New("control: no chain head has that seq")                 // 422
-	ErrBusy        = errors.New("control: somebody else has this done just now")       // 409
-	ErrUnavailable = errors.New("control: the store is closed or has stopped working") // 503
+	ErrNotFound      = errors.New("control: not found")                                  // 404
+	ErrRefConflict   = errors.New("control: used before for another message")            // 409: ref or idempotency key
+	ErrDiskFull      = errors.New("control: the disk is nearly full")                    // 507
+	ErrNoHead        = errors.New("control: no chain head has that seq")                 // 422
+	ErrBusy          = errors.New("control: somebody else has this done just now")       // 409
+	ErrConfiguration = errors.New("control: the configuration cannot be used")           // 422
+	ErrUnavailable   = errors.New("control: the store is closed or has stopped working") // 503
 )
 
-// Backend is what an API works on. Every field but Submit, Binds, Alerts, Verify, Operate and Diagnose is needed.
+// Backend is what an API works on. Every field but Submit, Binds, Alerts, Verify, Operate, Diagnose and Rehearse is needed.
 type Backend struct {
 	Submit     Submitter // nil: read-only, submits are answered 503
 	Messages   MessageReader
@@ -33,6 +34,7 @@ type Backend struct {
 	Verify     Verifier                      // nil: 503
 	Operate    Operator                      // nil: read-only, decisions are answered 503
 	Diagnose   Diagnoser                     // nil: 503
+	Rehearse   Rehearser                     // nil: 503
 }
 
 // Submitter takes messages. Uniqueness of ref and idempotency key is its decision.
@@ -171,6 +173,13 @@ type Judged struct {
 	Record    uint64 // 0 = none
 	Decisions []statemachine.Decision
 	NoEffect  string // why nothing has changed; "" = something has
+}
+
+// Rehearser says what a change would come to, and changes nothing.
+type Rehearser interface {
+	// RehearseReprocess tells see, page by page, what Reprocess would come to under the rules of the
+	// configuration as it reads now. ErrConfiguration says that it cannot be used.
+	RehearseReprocess(ctx context.Context, see func(ReprocessPage) error) error
 }
 
 // ReadReception reads a received PDU under the rules of a rules record, 0 for those in force now; nil

@@ -53,8 +53,18 @@ func (c *Client) RetryInbox(ctx context.Context, smsc string, progress func(Inbo
 
 // Reprocess has all that is held or noted judged again under the rules in force. see is told of each decision,
 // progress (nil = nobody) how far it is.
-func (c *Client) Reprocess(ctx context.Context, see func(Decision) error, progress func(ReprocessProgress)) (result ReprocessResult, err error) {
-	err = postLines(ctx, c, "/v1/reprocess", nil, nil, func(l *ReprocessLine) (bool, error) {
+func (c *Client) Reprocess(ctx context.Context, see func(Decision) error, progress func(ReprocessProgress)) (ReprocessResult, error) {
+	return c.reprocess(ctx, nil, func(l *ReprocessLine) error { return see(*l.Decision) }, progress)
+}
+
+// RehearseReprocess tells what Reprocess would come to under the rules of the configuration as it reads now.
+func (c *Client) RehearseReprocess(ctx context.Context, see func(Rehearsed) error, progress func(ReprocessProgress)) (ReprocessResult, error) {
+	q := url.Values{"dry_run": {"true"}}
+	return c.reprocess(ctx, q, func(l *ReprocessLine) error { return see(Rehearsed{*l.Decision, l.ReceivedAt}) }, progress)
+}
+
+func (c *Client) reprocess(ctx context.Context, q url.Values, see func(*ReprocessLine) error, progress func(ReprocessProgress)) (result ReprocessResult, err error) {
+	err = postLines(ctx, c, "/v1/reprocess", q, nil, func(l *ReprocessLine) (bool, error) {
 		switch {
 		case l.Error != nil:
 			return true, &ProblemError{Problem: *l.Error}
@@ -62,7 +72,7 @@ func (c *Client) Reprocess(ctx context.Context, see func(Decision) error, progre
 			result = *l.Result
 			return true, nil
 		case l.Decision != nil:
-			return false, see(*l.Decision)
+			return false, see(l)
 		case l.Progress != nil && progress != nil:
 			progress(*l.Progress)
 		}

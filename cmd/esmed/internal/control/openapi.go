@@ -102,8 +102,10 @@ func (a *API) describeRetry(api huma.API) huma.Operation {
 func (a *API) describeReprocess(api huma.API) huma.Operation {
 	return huma.Operation{
 		Method: http.MethodPost, Path: "/v1/reprocess", OperationID: "reprocess",
-		Summary:     "Judge what is held or noted again under the rules in force",
-		Description: "After a change of rules the daemon does so by itself. States that are final stay.",
+		Summary: "Judge what is held or noted again under the rules in force",
+		Description: "After a change of rules the daemon does so by itself. States that are final stay. A dry run tells what " +
+			"would come of it under the rules of the configuration as it reads now, and records nothing.",
+		Parameters: []*huma.Param{{Name: "dry_run", In: "query", Schema: &huma.Schema{Type: huma.TypeBoolean}}},
 		Responses: map[string]*huma.Response{
 			"200": {Description: "Decisions and progress, then the result", Content: content(ndjsonType, schemaOf[ReprocessLine](api))},
 		},

@@ -10,7 +10,8 @@ import (
 
 // postReprocess has all that rules decide about judged again under those in force, and tells what comes of it.
 func (a *API) postReprocess(w http.ResponseWriter, r *http.Request) {
-	if p := firstProblem(a.operating(), knownQuery(r.URL.Query())); p != nil {
+	pass, p := a.reprocessing(r)
+	if p != nil {
 		writeProblem(w, p)
 		return
 	}
@@ -19,7 +20,7 @@ func (a *API) postReprocess(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var result ReprocessResult
-	err = a.cfg.Operate.Reprocess(r.Context(), callerOf(r.Context()).name(), func(p ReprocessPage) error {
+	err = pass(r.Context(), func(p ReprocessPage) error {
 		result.Add(p)
 		return a.sendPage(out, p, result.ReprocessProgress)
 	})
@@ -33,13 +34,35 @@ func (a *API) postReprocess(w http.ResponseWriter, r *http.Request) {
 	_ = out.send(last)
 }
 
+// reprocessing is the pass that a request asks for, in earnest or as a dry run.
+func (a *API) reprocessing(r *http.Request) (pass func(context.Context, func(ReprocessPage) error) error, p *Problem) {
+	q := r.URL.Query()
+	dry, p := boolQuery(q, "dry_run")
+	if p := firstProblem(knownQuery(q, "dry_run"), p); p != nil {
+		return nil, p
+	}
+	if dry {
+		if a.cfg.Rehearse == nil {
+			return nil, newProblem(http.StatusServiceUnavailable, "there is nothing to rehearse with", "")
+		}
+		return a.cfg.Rehearse.RehearseReprocess, nil
+	}
+	return func(ctx context.Context, see func(ReprocessPage) error) error {
+		return a.cfg.Operate.Reprocess(ctx, callerOf(ctx).name(), see)
+	}, a.operating()
+}
+
 func (a *API) sendPage(out *stream, p ReprocessPage, progress ReprocessProgress) error {
 	if p := a.stopping(); p != nil {
 		return p
 	}
 	for i := range p.Decisions {
 		d := decision(&p.Decisions[i])
-		if err := out.send(ReprocessLine{Decision: &d}); err != nil {
+		line := ReprocessLine{Decision: &d}
+		if at, ok := p.ReceivedAt[d.Record]; ok {
+			line.ReceivedAt = instant(at)
+		}
+		if err := out.send(line); err != nil {
 			return err
 		}
 	}

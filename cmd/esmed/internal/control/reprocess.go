@@ -1,6 +1,10 @@
 package control
 
-import "esmed/statemachine"
+import (
+	"time"
+
+	"esmed/statemachine"
+)
 
 // ReprocessPage is a page of a pass: what was judged again by one record, and what came of it.
 type ReprocessPage struct {
@@ -8,6 +12,8 @@ type ReprocessPage struct {
 	Rows      int
 	Messages  int
 	Decisions []statemachine.Decision
+
+	ReceivedAt map[uint64]time.Time // our times of the receptions judged; nil where nobody asked
 }
 
 // ReprocessProgress says how far a pass has come.
@@ -44,10 +50,17 @@ func (r *ReprocessResult) Add(p ReprocessPage) {
 // ReprocessLine is one line of the answer to POST /v1/reprocess: decisions as they are made, progress, then
 // one result or one error. What was judged before an error stays so.
 type ReprocessLine struct {
-	Decision *Decision          `json:"decision,omitempty"`
-	Progress *ReprocessProgress `json:"progress,omitempty"`
-	Result   *ReprocessResult   `json:"result,omitempty"`
-	Error    *Problem           `json:"error,omitempty"`
+	Decision   *Decision          `json:"decision,omitempty"`
+	ReceivedAt *time.Time         `json:"received_at,omitempty" doc:"Of the reception that the decision is about; of a dry run"`
+	Progress   *ReprocessProgress `json:"progress,omitempty"`
+	Result     *ReprocessResult   `json:"result,omitempty"`
+	Error      *Problem           `json:"error,omitempty"`
+}
+
+// Rehearsed is a decision that a reprocess would make.
+type Rehearsed struct {
+	Decision
+	ReceivedAt *time.Time `json:"received_at" doc:"When the receipt came"`
 }
 
 // InboxRetry is how far an inbox was judged again, or what came of it.

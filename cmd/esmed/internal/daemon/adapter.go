@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"esmed/cmd/esmed/internal/config"
 	"esmed/cmd/esmed/internal/control"
 	"esmed/receipt"
 	"esmed/smpp"
@@ -18,13 +19,15 @@ import (
 type backend struct {
 	store  *store.Store
 	passes *reprocessor // nil without a daemon
-	rules  sync.Map     // of rules records that were asked for, by seq (uint64, *statemachine.Rules)
+	// reload reads the configuration as it is now; nil = there is none, and the rules in force stand for it.
+	reload func() (*config.Config, error)
+	rules  sync.Map // of rules records that were asked for, by seq (uint64, *statemachine.Rules)
 }
 
 // readers are the parts of a control.Backend that a store without a daemon has too.
 func (b *backend) readers() control.Backend {
 	return control.Backend{
-		Messages: b, Log: b, Inbox: b, Exceptions: b, Evidence: b, Report: b, Verify: b, Diagnose: b,
+		Messages: b, Log: b, Inbox: b, Exceptions: b, Evidence: b, Report: b, Verify: b, Diagnose: b, Rehearse: b,
 	}
 }
 

@@ -193,7 +193,7 @@ func (d *daemon) listen() (err error) {
 			return &ConfigError{err}
 		}
 	}
-	b := &backend{store: d.store, passes: d.passes}
+	b := &backend{store: d.store, passes: d.passes, reload: d.opts.Reload}
 	api := control.Config{
 		Backend:          b.readers(),
 		SMSCs:            apiSMSCs(d.cfg),

@@ -25,11 +25,16 @@ const (
 type reprocessStore interface {
 	Rules(context.Context) (uint64, *statemachine.Rules, error)
 	Reprocessing(context.Context) (statemachine.ReprocessProgress, error)
-	RowsAfter(ctx context.Context, after statemachine.InboxKey, limit int) ([]*statemachine.InboxRow, error)
-	MessagesBefore(ctx context.Context, before statemachine.ID, limit int) ([]*statemachine.Message, error)
+	reprocessed
 	Judge(context.Context, ...statemachine.Fact) ([]store.Judgement, error)
 	Head() store.Head
 	Applied() uint64
+}
+
+// reprocessed is what a pass goes through.
+type reprocessed interface {
+	RowsAfter(ctx context.Context, after statemachine.InboxKey, limit int) ([]*statemachine.InboxRow, error)
+	MessagesBefore(ctx context.Context, before statemachine.ID, limit int) ([]*statemachine.Message, error)
 }
 
 // reprocessor has all that rules decide about judged again after they changed, or when somebody asks: page
@@ -165,7 +170,7 @@ func (r *reprocessor) pass(ctx context.Context, by string, at statemachine.Repro
 			at = statemachine.ReprocessProgress{Rules: seq}
 		}
 		began, before := time.Now(), r.store.Head().Seq
-		page, err := r.page(ctx, at)
+		page, err := pageBehind(ctx, r.store, at)
 		if err != nil {
 			return err
 		}
@@ -194,11 +199,11 @@ func (r *reprocessor) pass(ctx context.Context, by string, at statemachine.Repro
 	return nil
 }
 
-// page is the one behind a place: rows in the inbox's order, then messages from the newest on.
-func (r *reprocessor) page(ctx context.Context, at statemachine.ReprocessProgress) (*statemachine.Reprocess, error) {
+// pageBehind is the one behind a place: rows in the inbox's order, then messages from the newest on.
+func pageBehind(ctx context.Context, of reprocessed, at statemachine.ReprocessProgress) (*statemachine.Reprocess, error) {
 	p := &statemachine.Reprocess{Progress: at}
 	if !at.Rows {
-		rows, err := r.store.RowsAfter(ctx, at.After, reprocessPage)
+		rows, err := of.RowsAfter(ctx, at.After, reprocessPage)
 		for _, row := range rows {
 			p.Rows = append(p.Rows, row.Key)
 			p.Progress.After = row.Key
@@ -208,7 +213,7 @@ func (r *reprocessor) page(ctx context.Context, at statemachine.ReprocessProgres
 			return p, err
 		}
 	}
-	messages, err := r.store.MessagesBefore(ctx, at.Before, reprocessPage)
+	messages, err := of.MessagesBefore(ctx, at.Before, reprocessPage)
 	for _, m := range messages {
 		p.Messages = append(p.Messages, m.ID)
 		p.Progress.Before = m.ID
