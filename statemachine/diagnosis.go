@@ -178,8 +178,8 @@ const (
 )
 
 const (
-	// enough is how many receipts must fit before a rule may be called good.
-	enough = 20
+	// EnoughReceipts is how many must fit before rules may be called good.
+	EnoughReceipts = 20
 	// tolerated is the share of those that fit, one in so many, that may be ambiguous or contradicted.
 	tolerated = 50
 	// maxExamples is how many receipts are shown for each result.
@@ -191,7 +191,7 @@ func (p *Proposal) judge() {
 	switch {
 	case p.Lost > 0 || p.Confirmed == 0 || wrong*tolerated > p.Unique:
 		p.Quality = QualityDoubtful
-	case p.Unique < enough:
+	case p.Unique < EnoughReceipts:
 		p.Quality = QualityThin
 	default:
 		p.Quality = QualityGood

@@ -3,8 +3,11 @@ package statemachine_test
 import (
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"math/big"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -193,6 +196,134 @@ func TestDiagnosis_promisesWhatHappens(t *testing.T) {
 			require.Equal(rt, p.Fits, got, "%s", written(p.TLV, p.Text))
 		}
 	})
+}
+
+// pair is a line of testdata/receipts/message_ids.jsonl.
+type pair struct {
+	Answer  string `json:"submit_resp_id"`
+	Receipt string `json:"receipt_id"`
+	Match   bool   `json:"match"`
+	Rule    string `json:"rule"`
+}
+
+func corpusPairs(t *testing.T) []pair {
+	data, err := os.ReadFile("../testdata/receipts/message_ids.jsonl")
+	require.NoError(t, err)
+	var pairs []pair
+	for line := range strings.Lines(string(data)) {
+		var p pair
+		require.NoError(t, json.Unmarshal([]byte(line), &p))
+		pairs = append(pairs, p)
+	}
+	return pairs
+}
+
+// TestDiagnosis_corpus: for each pair of ids that may match there is a list of rules, among those that are
+// tried, under which it does; pairs that must never match do so under none.
+func TestDiagnosis_corpus(t *testing.T) {
+	never := []string{
+		"binary-prefix", "empty", "float-rounding", "int64-clamp", "int64-wrap", "look-alike", "mask-32-bit", "near-miss",
+		"numeric-prefix", "numeric-suffix", "octal", "part-id", "placeholder", "scientific", "underscore", "unicode-digits", "zero-id",
+	}
+	for _, p := range corpusPairs(t) {
+		if !p.Match && !slices.Contains(never, p.Rule) {
+			continue
+		}
+		t.Run(p.Rule+" "+p.Answer+" "+p.Receipt, func(t *testing.T) {
+			d := statemachine.NewDiagnosis(statemachine.Fold{Decode: delivery}, nil, func(uint64) (statemachine.Record, error) {
+				return statemachine.Record{}, nil
+			})
+			address := receipt.Address{Addr: number(1)}
+			d.Wait(&statemachine.InboxRow{SMSC: "alpha", Account: "alpha", TextID: p.Receipt, Source: address, Receptions: []uint64{9}})
+			require.True(t, d.Add(&statemachine.Message{
+				ID: "M1", SMSC: "alpha", Account: "alpha", Dest: address, State: statemachine.Submitted,
+				Parts: []statemachine.Part{{Number: 1, Asked: true, State: statemachine.Submitted, Attempts: []statemachine.Attempt{
+					{Number: 1, Outcome: statemachine.AcceptedBy, AnswerSeq: 3, MessageID: p.Answer},
+				}}},
+			}))
+			found, err := d.Conclude(context.Background())
+			require.NoError(t, err)
+			fitting := slices.IndexFunc(found[0].Text, func(trial statemachine.Trial) bool { return trial.Unique == 1 })
+			if !p.Match {
+				require.Negative(t, fitting)
+				require.Empty(t, found[0].Proposals)
+				return
+			}
+			require.Zero(t, fitting, "%+v", found[0].Text)
+			if p.Rule != "exact" && p.Rule != "trim" {
+				require.Equal(t, statemachine.QualityThin, found[0].Proposals[0].Quality, "one receipt proves little")
+			}
+		})
+	}
+}
+
+func TestDiagnosis_tellsWhatARuleWouldBreak(t *testing.T) {
+	l := play(t, "rules alpha")
+	for i := range 60 { // all digits, so that hex and decimal read alike
+		l.submitted(i, fmt.Sprint(10_000+i))
+	}
+	for i := range 30 { // found as they are
+		l.play(fmt.Sprintf(`reception src=%s text="id:%d stat:DELIVRD"`, number(i), 10_000+i))
+	}
+	for i := 30; i < 55; i++ { // in decimal, from another node of the SMSC
+		l.play(fmt.Sprintf(`reception src=%s text="id:%s stat:DELIVRD"`, number(i), decimalOf(fmt.Sprint(10_000+i))))
+	}
+	d := l.diagnose()[0]
+	require.Equal(t, 30, d.Controls)
+	require.NotEmpty(t, d.Proposals)
+	p := d.Proposals[0]
+	require.Equal(t, "tlv= text=hex_to_dec", written(p.TLV, p.Text))
+	require.Equal(t, 25, p.Confirmed)
+	require.Equal(t, 30, p.Lost)
+	require.Equal(t, statemachine.QualityDoubtful, p.Quality)
+}
+
+func TestDiagnosis_isNotGoodWhereManyFitSeveralOrAnotherAddress(t *testing.T) {
+	tests := []struct {
+		name   string
+		answer func(i int) string
+		text   func(i int) string
+		src    func(i int) string
+		want   statemachine.Fits
+	}{
+		{
+			"the first characters are those of others too", func(i int) string { return fmt.Sprintf("%08d-%d", i/2, i) },
+			func(i int) string { return fmt.Sprintf("%08d", i/2) + fmt.Sprintf("-%d", i)[:1] }, func(int) string { return "" },
+			statemachine.Fits{},
+		},
+		{
+			"the addresses are others'", hexID, func(i int) string { return decimalOf(hexID(i)) }, func(i int) string { return number(i + 500) },
+			statemachine.Fits{Contradicted: 40},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			l := play(t, "rules alpha")
+			for i := range 40 {
+				l.submitted(i, tt.answer(i))
+			}
+			for i := range 40 {
+				l.play(fmt.Sprintf(`reception src=%q dst=ACME text="id:%s stat:DELIVRD err:%03d"`, tt.src(i), tt.text(i), i))
+			}
+			for _, p := range l.diagnose()[0].Proposals {
+				require.NotEqual(t, statemachine.QualityGood, p.Quality, "%+v", p)
+			}
+		})
+	}
+}
+
+func TestDiagnosis_twoDoorsToOneSMSC(t *testing.T) {
+	l := play(t, "rules alpha; beta")
+	for i := range 20 {
+		l.submitted(i, hexID(i))
+		l.play(fmt.Sprintf(`reception smsc=beta src=%s text="id:%s stat:DELIVRD"`, number(i), hexID(i)))
+	}
+	found := l.diagnose()
+	require.Equal(t, "beta", found[0].SMSC)
+	require.Equal(t, 20, found[0].Elsewhere)
+	require.Equal(t, "alpha", found[0].ElsewhereAccount)
+	require.Zero(t, found[0].Open)
+	require.Empty(t, found[0].Proposals)
 }
 
 func TestDiagnosis_zone(t *testing.T) {

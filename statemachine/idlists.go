@@ -19,6 +19,8 @@ const (
 	// maxLengths and maxMarks bound how many lengths and separators are tried.
 	maxLengths = 2
 	maxMarks   = 3
+	// leastLength is how many characters of an id at least must be left for its beginning to tell anything.
+	leastLength = 4
 )
 
 // idLists gives the lists of rules that may bring the ids of answers and of receipts together, the
@@ -97,7 +99,7 @@ func truncations(answers, receipts []string) []receipt.IDRule {
 	}
 	counts := map[int]int{}
 	for _, id := range receipts {
-		if n := utf8.RuneCountInString(id); n > 0 && n < longest {
+		if n := utf8.RuneCountInString(id); n >= leastLength && n < longest {
 			counts[n]++
 		}
 	}

@@ -83,9 +83,6 @@ func configLine(smsc, key, value string) ConfigLine {
 	}
 }
 
-// fewReceipts is what a warning of thin evidence calls few.
-const fewReceipts = 20
-
 // warnings say why a proposal is not to be taken up blindly.
 func warnings(d *statemachine.SMSCDiagnosis, p *statemachine.Proposal) []string {
 	list := []string{}
@@ -94,7 +91,7 @@ func warnings(d *statemachine.SMSCDiagnosis, p *statemachine.Proposal) []string 
 			list = append(list, fmt.Sprintf(format, args...))
 		}
 	}
-	warn(p.Unique < fewReceipts, "the evidence is thin: it matches only %d", p.Unique)
+	warn(p.Unique < statemachine.EnoughReceipts, "the evidence is thin: it matches only %d", p.Unique)
 	warn(p.Lost > 0, "it would no longer match %d of %d receipts that the rules in force matched", p.Lost, d.Controls)
 	warn(p.Confirmed == 0, "no address confirms it")
 	warn(p.Several > 0, "%d would fit several messages and stay ambiguous", p.Several)

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"esmed/cmd/esmed/internal/config"
+	"esmed/cmd/esmed/internal/control"
 	"esmed/receipt"
 	"esmed/smpp"
 	"esmed/statemachine"
@@ -107,6 +109,32 @@ func BenchmarkDiagnose(b *testing.B) {
 		found, err := back.Diagnose(context.Background(), "")
 		require.NoError(b, err)
 		require.Equal(b, n, found[0].Proposals[0].Confirmed)
+	}
+	b.ReportMetric((processorTime(b)-used).Seconds()/float64(b.N), "cpu-s")
+	runtime.ReadMemStats(&after)
+	b.ReportMetric(float64(after.Sys-before.Sys)/(1<<20), "sys-MB")
+}
+
+// BenchmarkRehearseReprocess is a dry run of which 100,000 receipts find their message.
+func BenchmarkRehearseReprocess(b *testing.B) {
+	const n = 100_000
+	back := &backend{store: heldStore(b, n), reload: func() (*config.Config, error) {
+		alpha := config.DefaultSMSC()
+		alpha.Name, alpha.Account = "alpha", "alpha"
+		alpha.Rules.MessageID.Text = receipt.IDRules{{Name: receipt.RuleHexToDec}}
+		return &config.Config{SMSCs: []config.SMSC{alpha}}, nil
+	}}
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	used := processorTime(b)
+	for b.Loop() {
+		var result control.ReprocessResult
+		require.NoError(b, back.RehearseReprocess(context.Background(), func(p control.ReprocessPage) error {
+			result.Add(p)
+			return nil
+		}))
+		require.Equal(b, n, result.Changed)
 	}
 	b.ReportMetric((processorTime(b)-used).Seconds()/float64(b.N), "cpu-s")
 	runtime.ReadMemStats(&after)
