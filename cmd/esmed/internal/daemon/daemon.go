@@ -82,6 +82,9 @@ func Run(ctx context.Context, cfg *config.Config, opts Options) (err error) {
 		return fmt.Errorf("daemon: %w", err)
 	}
 	d.log.Info("starting", zap.String("version", opts.Version), zap.String("data_dir", cfg.DataDir))
+	if stat, err := d.store.Stat(ctx); err == nil && stat.Rebuilt {
+		d.log.Warn("state.db is made anew from the log", zap.Uint64("records", stat.Records))
+	}
 	err = errors.Join(d.serve(ctx), d.store.Close())
 	d.quiet.flush(time.Now(), 0)
 	if err != nil {

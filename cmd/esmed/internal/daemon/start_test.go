@@ -40,6 +40,7 @@ func TestStart_waitsForTheProjectionAndCanBeStopped(t *testing.T) {
 	require.NoError(t, run.Wait())
 	require.Contains(t, s.log.String(), "the projection does not follow the log for now")
 	require.Equal(t, 1, strings.Count(s.log.String(), `"msg":"waiting"`))
+	require.Equal(t, 1, strings.Count(s.log.String(), "state.db is made anew from the log"))
 
 	require.NoError(t, os.WriteFile(key, data, 0o600))
 	s.start()
