@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"path/filepath"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
+	"pgregory.net/rapid"
 
 	"esmed/statemachine"
 )
@@ -113,6 +115,24 @@ func TestDue(t *testing.T) {
 	e.take(windows(true, a, b, c, d))
 	next(began.Add(-time.Hour), time.Time{})
 	require.Zero(t, e.rows(tableWindows))
+}
+
+func TestWindowKey(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := Due{
+			At: fromNanos(rapid.Uint64().Draw(t, "at")), SMSC: octets.Draw(t, "smsc"),
+			Message: statemachine.ID(octets.Draw(t, "message")), Part: rapid.IntRange(0, 255).Draw(t, "part"),
+		}
+		key := windowKey(nil, want)
+		got, err := readWindowKey(key)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		other := want
+		other.At = fromNanos(rapid.Uint64().Draw(t, "other"))
+		require.Equal(t, want.At.Compare(other.At), bytes.Compare(key, windowKey(nil, other)), "sorted by time")
+		_, err = readWindowKey(key[:rapid.IntRange(0, 12).Draw(t, "cut")])
+		require.ErrorIs(t, err, errMalformed)
+	})
 }
 
 func TestDue_manyInShortTransactions(t *testing.T) {
