@@ -34,8 +34,9 @@ type batch struct {
 	reprocess *statemachine.ReprocessProgress
 	restored  *statemachine.Restored
 
-	cursor uint64 // seq of the last record
-	at     time.Time
+	logFrom uint64 // records before are dropped, as far as the fold is concerned
+	cursor  uint64 // seq of the last record
+	at      time.Time
 }
 
 // encodedDecision is where a decision stands in the arena.
@@ -66,7 +67,7 @@ func newBatch(tx *stateTx, parts partitions, cache *messageCache, rules rulesInF
 	if err != nil {
 		return nil, err
 	}
-	b.cursor, b.at, b.size = m.cursor, m.at, m.partition
+	b.cursor, b.at, b.size, b.logFrom = m.cursor, m.at, m.partition, m.logFrom
 	if m.rules != rules.seq {
 		b.rules, err = readRulesRecord(m.rules, record)
 	}
@@ -122,6 +123,9 @@ func (b *batch) take(rec statemachine.Record, eff *statemachine.Effects) error {
 		start := len(b.arena)
 		b.arena = appendDecision(b.arena, d)
 		b.decisions = append(b.decisions, encodedDecision{d.Pos, start, len(b.arena)})
+		if p := b.parts.of(d.Message); p != nil && d.Message != "" {
+			p.restsOn(d.Record)
+		}
 	}
 	for i := range eff.Index {
 		b.takeIndex(&eff.Index[i])
@@ -173,7 +177,7 @@ func (b *batch) takeMessage(rec statemachine.Record, m *statemachine.Message) er
 		b.parts.of(m.ID).moved(was.State, m.State)
 		return nil
 	}
-	p := b.parts.place(m.ID, b.size)
+	p := b.parts.place(m, b.size)
 	p.add(m)
 	b.sizes[sizeKey(sizeMessages, "")]++
 	b.putIndex(p, tableDests, destKey(destination(m), m.ID), []byte{})
@@ -248,28 +252,6 @@ func (b *batch) closeException(key []byte, x *statemachine.Exception) {
 	b.over.put(tableID{table: tableOpen}, key, nil)
 	b.over.put(tableID{table: tableOpenByGroup}, pairKey(string(x.Kind), x.Group), nil)
 	b.sizes[sizeKey(sizeOpen, string(x.Kind))]--
-}
-
-// takeDrop forgets the exceptions that retention drops.
-func (b *batch) takeDrop(d *statemachine.Drop) error {
-	for _, id := range d.Exceptions {
-		x, err := b.Exception(id)
-		if err != nil {
-			return err
-		}
-		if x == nil {
-			continue
-		}
-		key, err := exceptionKey(id)
-		if err != nil {
-			return err
-		}
-		b.over.put(tableID{table: tableExceptions}, key, nil)
-		if x.Status == statemachine.StatusOpen {
-			b.closeException(key, x)
-		}
-	}
-	return nil
 }
 
 // changeList adds an element to a list, once, or takes it away.

@@ -136,6 +136,9 @@ func (w *chainWalk) begin(head segmentHead) error {
 
 // follows checks a head against the segment before.
 func (w *chainWalk) follows(head segmentHead, before *segment) error {
+	if head.backup != "" && head.after+1 == w.next {
+		w.next += restoreGap
+	}
 	switch {
 	case head.previous != before.first:
 		return errors.New("head names another segment before it")

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -38,7 +37,7 @@ func (v *verifier) projection(ctx context.Context) (err error) {
 	}); err != nil {
 		return err
 	}
-	db, err := createState(filepath.Join(dir, stateFile), meta.partition, true)
+	db, err := v.s.beginFold(filepath.Join(dir, stateFile), meta.partition, true)
 	if err != nil {
 		return err
 	}
@@ -147,33 +146,31 @@ func notFirst(id tableID) int {
 	return 1
 }
 
-// tablesIn are the tables that a projection has.
+// tablesIn are the tables that a projection has: not what it has dropped and is to give back.
 func tablesIn(tx *stateTx) (ids []tableID, err error) {
+	freeing, err := tx.freeing()
+	if err != nil {
+		return nil, err
+	}
 	for t := range table(len(tableNames)) {
 		id := tableID{table: t}
-		if t < plainTables {
+		if t < plainTables && t != tableFreeing {
 			ids = append(ids, id)
+		}
+		if t <= plainTables {
 			continue
 		}
-		if t == plainTables || tx.bolt == nil || tx.bolt.Bucket(id.name()) == nil {
-			continue
+		parts, err := tx.partsOf(t)
+		if err != nil {
+			return nil, err
 		}
-		err = errors.Join(err, tx.bolt.Bucket(id.name()).ForEachBucket(func(name []byte) error {
-			if len(name) != 4 {
-				return errMalformed
-			}
-			ids = append(ids, tableID{t, binary.BigEndian.Uint32(name)})
-			return nil
-		}))
-	}
-	if tx.over != nil {
-		for id := range tx.over.tables {
-			if !slices.Contains(ids, id) {
+		for _, id := range parts {
+			if !freeing[id] {
 				ids = append(ids, id)
 			}
 		}
 	}
-	return ids, err
+	return ids, nil
 }
 
 // both reads the two projections as they follow from the same record.
@@ -200,6 +197,10 @@ func (c *comparison) table(ctx context.Context, id tableID) error {
 			return err
 		}
 		err := c.both(func(stored, anew *stateTx) error {
+			if gone, err := anew.freeing(); err != nil || gone[id] { // dropped meanwhile
+				done = true
+				return err
+			}
 			a, err := someRows(stored, id, after)
 			if err != nil {
 				return err

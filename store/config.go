@@ -39,6 +39,8 @@ type Config struct {
 	// OnObstacle is told by the applier when it cannot go on for now (ErrDiskFull, ErrKey), and with nil
 	// when it goes on. Receptions are still taken meanwhile, as far as there is room. nil = nobody is told.
 	OnObstacle func(error)
+
+	partial bool // Dir is a backup that is being made
 }
 
 // Span is a half-open range of octets.

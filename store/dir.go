@@ -68,6 +68,16 @@ func writeSynced(path string, data []byte) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
+// writeOver writes over the beginning of a file where it stands on the disk, and makes that durable.
+func writeOver(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(data, 0)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
 // makeDir makes a directory that survives a crash; it may exist.
 func makeDir(path string) error {
 	if err := os.Mkdir(path, 0o700); err != nil {

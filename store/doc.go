@@ -8,17 +8,19 @@
 //     *DamagedError say why not; then nothing was touched.
 //  2. Start Run, and keep it running: nothing is durable, and no query is answered, without it. When Run
 //     returns an error the process ends: what it was about to answer stays unanswered.
-//  3. SetRules, before the first fact whose text they find or whose fate they decide.
-//  4. Append, Post, Accept, AcceptPost from any goroutine. A fact belongs to the store once it is handed
+//  3. Restore, which does nothing unless data_dir is a backup.
+//  4. SetRules, before the first fact whose text they find or whose fate they decide.
+//  5. Append, Post, Accept, AcceptPost from any goroutine. A fact belongs to the store once it is handed
 //     over. What they answer is durable (fsynced), and whoever got the answer finds it by every query.
 //     ErrDiskFull: nothing was kept, the store goes on, try again later.
-//  5. End Run's context; what was taken is made durable, answered and applied. Then Close.
+//  6. End Run's context; what was taken is made durable, answered and applied. Then Close.
 //
 // A small example:
 //
 //	s, err := store.Open(store.Config{Dir: dir, Decode: decode, TextSpans: spans})
 //	…
 //	g.Go(func() error { return s.Run(ctx) })
+//	_, err = s.Restore(ctx, false)
 //	_, err = s.SetRules(ctx, rules)
 //	a, err := s.Accept(ctx, &statemachine.MessageAccepted{Message: id, …})
 //	m, err := s.Message(ctx, a.Message)
@@ -38,9 +40,12 @@
 // # data_dir
 //
 //	log/00000000000000000001.log   segments, named by their first seq
+//	log/*.log.retired              a segment that was dropped, while its room is given back
 //	log/dropped                    there when segments before the first were dropped on purpose
 //	keys/20261130T120000Z.key      keys of the texts, named by when they were made: 32 octets, 8 of their SHA-256
 //	state.db                       the projection; without it Run makes it anew from the log
+//	base.db                        the projection as it was at some record, when some before it are dropped
+//	backup.json, backup.partial    there while this is a backup that nobody has started from, or that is not finished
 //	state.db.v1                    one of an earlier format, which was made anew; nobody reads it, it may be deleted
 //	*.tmp                          what was being made when a process ended; never read
 //
@@ -58,6 +63,7 @@
 //	          rules             rules in force at its beginning: seq, record; empty = none
 //	          rules_now         the newest rules: seq, record; empty = none
 //	          previous_sha256   of the file before, put once it is computed
+//	          backup, after     where seqs leave a gap: the backup that was restored, the last seq before
 //	records   seq               record, its texts sealed
 //
 // The last record of each commit ends with the commit's number, the commit that it skips to (its number
@@ -70,7 +76,8 @@
 //
 // A segment is closed after 3 million records or 1 GiB, and at a restart when it is over 64 MiB, since
 // bbolt reads a file whole to append to it again; so opening takes as long however much is stored. Seqs
-// have no gap; at never decreases. Texts are sealed with AES-256 in counter mode: their length
+// have no gap but where a backup was restored: there they go on 2^32 higher, in a new segment whose head
+// says so. at never decreases. Texts are sealed with AES-256 in counter mode: their length
 // is the same, and hashes hold without the key. Where a key was destroyed texts read as zeros:
 // that is when its file is not there. One that is there and cannot be read is an error.
 //
@@ -82,7 +89,7 @@
 // named by its number (4 octets).
 //
 //	meta            format, partition_messages, cursor (seq), at, rules (seq of those in force),
-//	                reprocess (ReprocessProgress), restored (Restored)
+//	                reprocess (ReprocessProgress), restored (Restored), log_from (records before are dropped)
 //	partitions      "p" + first message id    number, counts by state, first and last accepted_at
 //	messages/N      message id                Message                        partition of the id
 //	ids/N           str account + key         list of attempts given that id                  "
@@ -107,12 +114,13 @@
 //	windows         time + str smsc + message id + part (4)     nothing; parts that are cut off then
 //	overdue         str smsc + "u" + minute     how many parts UNREPORTED have their window ended in it
 //	                str smsc + "d" + second     how many parts IN_DOUBT
+//	freeing         table (1) + number (4)    nothing; what was dropped and is to be given back
 //	sizes           "m", "q" + smsc, "i" + smsc, "x" + kind     how many messages, parts queued, rows, open exceptions
 //
-// A partition is a range of message ids: the last one, once it is full, is followed by one that begins
-// with the next id behind all of its own. Which partition a message, its indexes and its refs belong to
+// A partition is a range of message ids: the last one, once it is full or spans a week, is followed by one that
+// begins with the next id behind all of its own. Which partition a message, its indexes and its refs belong to
 // follows from its id; look-ups by anything else probe from the newest on, and of the sealed ones (all but
-// the last) only those whose filter may have the key. One whose time has come is dropped as a bucket. Nothing
+// the last) only those whose filter may have the key. One whose time has come is dropped (Retention). Nothing
 // is read in whole at start: the partitions' heads, one for every 50,000 messages, are the only thing whose
 // number grows, and filters are read when they are first asked, then kept in memory: 36 bits a message.
 //
@@ -125,6 +133,33 @@
 // The format is 2. A state.db of format 1 had no windows: Open sets it aside and Run makes it anew from the
 // log, which is in format 1 as before (Stat.Rebuilt).
 //
-// All of state.db follows from the log by statemachine.Fold, in whichever batches: Verify folds again and
-// compares octet for octet.
+// All of state.db but freeing follows from the log by statemachine.Fold, in whichever batches: Verify folds
+// again and compares octet for octet.
+//
+// # Retention
+//
+// Retire is called in a loop. A record says what goes before it goes, and is itself part of the log:
+//
+//	what is still open in the oldest partition whose time is over is closed, 256 messages a record
+//	the partition is dropped: its heads at once, so that nobody finds it; its pages 4096 rows at a time
+//	rows of the inbox, then exceptions, 256 a record
+//	a segment, when its time is over and no message and no row rests on its records any more
+//
+// A segment is renamed, closed once nobody reads it, and cut by 64 MiB a step. Who reads on finds the first
+// record that is left; Record is ErrNotFound. Nobody waits for any of it: commits go to another file, and what
+// state.db gives back goes in transactions of a few milliseconds. Messages go by whole partitions, records by
+// whole segments, and never the one that is appended to: so some stay longer than they must.
+//
+// A fold may begin at any segment, with the rules in its head, but then it does not know what the records before
+// left behind: the report's counters, the partitions' numbers and bounds, whose the receipts are that came
+// behind them. So before the first segment goes base.db is folded from the log, as far as the segment is no
+// longer needed to go on from there, and it goes forward like this before each. It is what Verify, Rebuild and
+// a start without state.db begin with, and they give the same as all records would. It takes as much room as
+// state.db took at that time. Verify folds what is behind it. Without base.db too, a fold does begin at the first
+// segment.
+//
+// # Backup
+//
+// Backup says how it copies. A directory that it did not finish has backup.partial, and is refused
+// (ErrPartialBackup). One that it finished is a store: the first start from it calls Restore.
 package store

@@ -262,7 +262,7 @@ func TestEvidence_rulesDropped(t *testing.T) {
 	for _, fact := range life("M1", "1", "x") {
 		s.append(fact)
 	}
-	require.NoError(t, s.log.dropBefore(7))
+	dropAll(t, s.log, 7)
 	e, err := s.Evidence(context.Background(), "M1")
 	require.NoError(t, err)
 	r, err := VerifyEvidence(e, nil, decodePDU)

@@ -160,7 +160,7 @@ func TestFilters_afterFailure(t *testing.T) {
 	}
 	require.NoError(t, s.stop())
 
-	db, err := createState(filepath.Join(t.TempDir(), stateFile), 1, true)
+	db, err := createState(filepath.Join(t.TempDir(), stateFile), origin{partition: 1}, true)
 	require.NoError(t, err)
 	defer db.Close()
 	r, err := OpenReadOnly(cfg)

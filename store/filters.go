@@ -83,6 +83,15 @@ func (fs *filters) add(tx *stateTx, p *partition, keys []keyHash) (f filter, cha
 	return f, slices.Compact(changed), nil
 }
 
+// drop forgets the filter of a partition that is no more. Who still reads what was before reads it again.
+func (fs *filters) drop(number uint32) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if int(number) < len(fs.loaded) {
+		fs.loaded[number] = nil
+	}
+}
+
 // reset forgets all: a batch that had added to them was not committed.
 func (fs *filters) reset() {
 	fs.mu.Lock()

@@ -126,6 +126,9 @@ func (b *batch) flushMeta(to sink) error {
 	if b.restored != nil {
 		err = errors.Join(err, to.put(id, metaRestored, appendRestored(nil, b.restored)))
 	}
+	if b.logFrom > 0 {
+		err = errors.Join(err, to.put(id, metaLogFrom, seqKey(b.logFrom)))
+	}
 	return errors.Join(err, to.put(id, metaCursor, seqKey(b.cursor)))
 }
 
@@ -176,6 +179,7 @@ var (
 	metaRules  = []byte("rules")  // seq of the rules in force behind it; 0 = none
 
 	metaPartition = []byte("partition_messages") // Config.PartitionMessages when it was made
+	metaLogFrom   = []byte("log_from")           // records before are dropped; not there = none
 	metaReprocess = []byte("reprocess")          // how far the last pass is
 	metaRestored  = []byte("restored")           // the last such record
 )
@@ -187,6 +191,7 @@ type stateMeta struct {
 	rules  uint64
 
 	partition uint64
+	logFrom   uint64
 }
 
 func readStateMeta(tx *stateTx) (m stateMeta, err error) {
@@ -201,6 +206,7 @@ func readStateMeta(tx *stateTx) (m stateMeta, err error) {
 		return n
 	}
 	m.format, m.cursor, m.rules, m.partition = number(metaFormat), number(metaCursor), number(metaRules), number(metaPartition)
+	m.logFrom = number(metaLogFrom)
 	if v := tx.get(id, metaAt); len(v) == 8 {
 		m.at = fromKeyNanos(v)
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -84,6 +85,9 @@ func (s *Store) History(ctx context.Context, id statemachine.ID) ([]Event, error
 			continue
 		}
 		e, err := s.entry(seq)
+		if errors.Is(err, ErrNotFound) && seq < s.log.from(0)[0].first {
+			continue // dropped
+		}
 		if err != nil {
 			return nil, fmt.Errorf("store: history: seq %d: %w", seq, err)
 		}
@@ -118,6 +122,10 @@ func (s *Store) walkBack(ctx context.Context, pos statemachine.DecisionPos) (dec
 		err = s.view(func(tx *stateTx) error {
 			for n := 0; n < visitRows && pos != (statemachine.DecisionPos{}); n++ {
 				d, err := decisionAt(tx, pos)
+				if errors.Is(err, statemachine.ErrGone) {
+					pos = statemachine.DecisionPos{}
+					return nil
+				}
 				if err != nil {
 					return err
 				}
@@ -134,6 +142,9 @@ func decisionAt(tx *stateTx, pos statemachine.DecisionPos) (statemachine.Decisio
 	key := decisionKey(pos)
 	value := tx.get(decisionTable(pos.Seq), key)
 	if value == nil {
+		if m, err := readStateMeta(tx); err == nil && pos.Seq < m.logFrom {
+			return statemachine.Decision{}, statemachine.ErrGone
+		}
 		return statemachine.Decision{}, &DamagedError{File: stateFile, Seq: pos.Seq, Err: fmt.Errorf("decision %d.%d is missing", pos.Seq, pos.N)}
 	}
 	return decodeDecision(key, value)

@@ -76,6 +76,67 @@ func (k *keyring) renew() {
 	k.current = nil
 }
 
+// keyLife is how long after it was made a key may have sealed texts: keys are of one hour.
+const keyLife = time.Hour
+
+// destroyBefore destroys keys that sealed nothing at or after an instant, the oldest first, at most limit. The
+// one in use stays. What they sealed reads as zeros from then on.
+func (k *keyring) destroyBefore(before time.Time, limit int) (n int, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	files, err := os.ReadDir(k.dir)
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range files { // their names are times
+		made, err := time.Parse(keyFileTime+keySuffix, f.Name())
+		if err != nil {
+			if err := overwriteKey(k.dir, f.Name()); err != nil {
+				return n, err
+			}
+			continue
+		}
+		name := uint64(made.Unix())
+		if n == limit || made.Add(keyLife).After(before) || k.current != nil && k.current.name == name {
+			break
+		}
+		if err := destroyKey(k.dir, f.Name()); err != nil {
+			return n, err
+		}
+		k.known[name] = nil
+		n++
+	}
+	return n, nil
+}
+
+// destroyKey overwrites a key under a name that nobody reads, so that a crash leaves it whole or gone, and
+// removes it.
+func destroyKey(dir, name string) error {
+	path := filepath.Join(dir, name)
+	if err := os.Rename(path, path+tmpSuffix); err != nil {
+		return err
+	}
+	if err := syncDir(dir); err != nil {
+		return err
+	}
+	return overwriteKey(dir, name+tmpSuffix)
+}
+
+// overwriteKey makes an end of what a crash left of a key that was being made or destroyed.
+func overwriteKey(dir, name string) error {
+	if filepath.Ext(name) != tmpSuffix {
+		return nil
+	}
+	path := filepath.Join(dir, name)
+	if err := writeOver(path, make([]byte, secretSize+keyCheck)); err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
 // writeKey makes a key file whole or not at all; fs.ErrExist when the name is taken.
 func writeKey(dir string, name uint64, secret []byte) error {
 	path := filepath.Join(dir, keyFile(name))

@@ -20,8 +20,10 @@ type journal interface {
 	// readFrom hands out records in order from seq on, until there are no more or fn says so. value is only
 	// good until fn returns. No transaction is held for long, so fn may be slow.
 	readFrom(seq uint64, fn func(seq uint64, value []byte) (more bool, err error)) error
-	// dropBefore gives back the room of records before seq, as far as whole files hold nothing else.
-	dropBefore(seq uint64) error
+	// dropBefore gives up some of the records before seq, as far as whole files hold nothing else. It says
+	// whether it did anything: then there may be more to do. shrink gives back some of their room.
+	dropBefore(seq uint64) (did bool, err error)
+	shrink() (did bool, err error)
 }
 
 // readChunk is how many records one transaction hands out: a long one would keep bbolt from growing
@@ -38,8 +40,13 @@ type segmentLog struct {
 	rulesNow []byte    // value of the newest rules record, behind its seq; nil = none
 	rolled   chan struct{}
 
+	restored string // backup behind which the next record begins anew; "" = none
+
 	mu       sync.RWMutex
 	segments []*segment // ascending; the last is appended to
+
+	stay sync.RWMutex // held for reading by who needs all files to stay as they are named
+	sums sync.Mutex   // held while something is noted in the head of a closed segment
 }
 
 // openLog opens what is there.
@@ -79,6 +86,9 @@ func (l *segmentLog) openNext(first uint64, write bool, dropped bool) error {
 	var previous, next uint64 = 0, 1
 	if n := len(l.segments); n > 1 {
 		previous, next = l.segments[n-2].first, l.segments[n-2].last+1
+		if s.backup != "" && s.after == l.segments[n-2].last {
+			next += restoreGap
+		}
 	} else if dropped {
 		previous, next = head.previous, first
 	}
@@ -143,7 +153,7 @@ func listSegments(dir string) (firsts []uint64, dropped bool, err error) {
 			firsts = append(firsts, first)
 		case f.Name() == droppedMark:
 			dropped = true
-		case filepath.Ext(f.Name()) != tmpSuffix:
+		case filepath.Ext(f.Name()) != tmpSuffix && filepath.Ext(f.Name()) != retiredSuffix:
 			return nil, false, &DamagedError{File: filepath.Join(logDir, f.Name()), Err: errors.New("not a log segment")}
 		}
 	}
@@ -156,18 +166,33 @@ func (l *segmentLog) last() uint64 {
 	if len(l.segments) == 0 {
 		return 0
 	}
-	return l.active().last
+	a := l.active()
+	if a.last < a.first && a.backup != "" {
+		return a.after
+	}
+	return a.last
+}
+
+// restoreGap is how much higher seqs go on from a backup: records that were made after it have others.
+const restoreGap = 1 << 32
+
+// next is the seq that the next record gets. For who appends.
+func (l *segmentLog) next() uint64 {
+	if l.restored != "" {
+		return l.last() + 1 + restoreGap
+	}
+	return l.active().last + 1
 }
 
 func (l *segmentLog) active() *segment { return l.segments[len(l.segments)-1] }
 
 func (l *segmentLog) append(values [][]byte, rules []byte) error {
-	if a := l.active(); a.db.IsReadOnly() || a.format < formatVersion || a.last+1-a.first >= l.maxRecords || a.bytes.Load() >= segmentBytes {
+	if a := l.active(); l.restored != "" || a.db.IsReadOnly() || a.format < formatVersion || a.last+1-a.first >= l.maxRecords || a.bytes.Load() >= segmentBytes {
 		if err := l.roll(); err != nil {
 			return diskFull(err)
 		}
 	}
-	first, n := l.last()+1, len(values)
+	first, n := l.next(), len(values)
 	for i, value := range values {
 		l.chain.add(hashRecord(first+uint64(i), value))
 	}
@@ -187,13 +212,15 @@ func (l *segmentLog) append(values [][]byte, rules []byte) error {
 
 // roll begins a new segment. The one before stays open for readers.
 func (l *segmentLog) roll() error {
-	a := l.active()
-	s, err := createSegment(l.dir, segmentHead{
-		first: a.last + 1, previous: a.first, chain: l.chain, rules: l.rulesNow, rulesNow: l.rulesNow,
-	}, l.maxRecords)
+	head := segmentHead{first: l.next(), previous: l.active().first, chain: l.chain, rules: l.rulesNow, rulesNow: l.rulesNow}
+	if l.restored != "" {
+		head.backup, head.after = l.restored, l.last()
+	}
+	s, err := createSegment(l.dir, head, l.maxRecords)
 	if err != nil {
 		return err
 	}
+	l.restored = ""
 	l.mu.Lock()
 	l.segments = append(l.segments, s)
 	l.mu.Unlock()
@@ -210,10 +237,8 @@ func (l *segmentLog) hashSegments(done <-chan struct{}) error {
 	for {
 		segments := l.from(0)
 		for i := 1; i < len(segments); i++ {
-			if s := segments[i]; !s.summed && !s.db.IsReadOnly() {
-				if err := s.putSum(segments[i-1].path); err != nil {
-					return err
-				}
+			if err := l.putSum(segments[i], segments[i-1]); err != nil {
+				return err
 			}
 		}
 		select {
@@ -222,6 +247,18 @@ func (l *segmentLog) hashSegments(done <-chan struct{}) error {
 			return nil
 		}
 	}
+}
+
+// putSum notes the hash of a segment in the one behind it, while both stay.
+func (l *segmentLog) putSum(s, before *segment) error {
+	l.stay.RLock()
+	defer l.stay.RUnlock()
+	l.sums.Lock()
+	defer l.sums.Unlock()
+	if s.summed || before.retired || s.retired || s.db.IsReadOnly() {
+		return nil
+	}
+	return s.putSum(before.path)
 }
 
 // from gives the segments that may hold records from seq on.
@@ -261,6 +298,9 @@ func (l *segmentLog) readFrom(seq uint64, fn func(uint64, []byte) (bool, error))
 				seq, n, stopped = at+1, n+1, !more
 				return more && n < readChunk, err
 			})
+			if errors.Is(err, errRetired) {
+				break // goes on with what is left
+			}
 			if err != nil || stopped {
 				return err
 			}
@@ -268,29 +308,6 @@ func (l *segmentLog) readFrom(seq uint64, fn func(uint64, []byte) (bool, error))
 		}
 	}
 	return nil
-}
-
-// dropBefore marks the log as shortened and removes segments that end before seq. The active one stays.
-func (l *segmentLog) dropBefore(seq uint64) error {
-	if err := writeSynced(filepath.Join(l.dir, logDir, droppedMark), nil); err != nil {
-		return err
-	}
-	if err := syncDir(filepath.Join(l.dir, logDir)); err != nil {
-		return err
-	}
-	for {
-		l.mu.Lock()
-		if len(l.segments) < 2 || l.segments[1].first > seq {
-			l.mu.Unlock()
-			return nil
-		}
-		s := l.segments[0]
-		l.segments = l.segments[1:]
-		l.mu.Unlock()
-		if err := errors.Join(s.db.Close(), os.Remove(s.path)); err != nil {
-			return err
-		}
-	}
 }
 
 func (l *segmentLog) close() error {

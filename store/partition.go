@@ -19,6 +19,7 @@ type partition struct {
 	firstAt  time.Time // earliest and latest AcceptedAt
 	lastAt   time.Time
 	states   [numStates]uint64 // how many messages are in each
+	firstSeq uint64            // earliest record that a message of it, or a decision about one, rests on
 
 	changed bool
 }
@@ -40,7 +41,8 @@ func appendPartition(b []byte, p *partition) []byte {
 		states = protowire.AppendVarint(states, n)
 	}
 	b = putBytes(b, 5, states)
-	return putString(b, 6, string(p.lastID))
+	b = putString(b, 6, string(p.lastID))
+	return putUint(b, 7, p.firstSeq)
 }
 
 func decodePartition(key, value []byte) (*partition, error) {
@@ -70,6 +72,8 @@ func decodePartition(key, value []byte) (*partition, error) {
 			}
 		case 6:
 			p.lastID = statemachine.ID(f.str())
+		case 7:
+			p.firstSeq = f.u
 		}
 	}
 	return p, f.err
@@ -99,20 +103,29 @@ func (all partitions) of(id statemachine.ID) *partition {
 	return all[i]
 }
 
-// place gives the partition for a new message. The last one, once it holds size, is followed by another
-// that begins with the first id behind all of its own.
-func (all *partitions) place(id statemachine.ID, size uint64) *partition {
-	p := all.of(id)
+// partitionSpan is how much time a partition spans at most, so that where little is sent messages are not kept
+// for much longer than they should be.
+const partitionSpan = 7 * 24 * time.Hour
+
+// place gives the partition for a new message. The last one, once it holds size or spans its time, is followed
+// by another that begins with the first id behind all of its own.
+func (all *partitions) place(m *statemachine.Message, size uint64) *partition {
+	p := all.of(m.ID)
 	n := len(*all)
-	if p == nil || p == (*all)[n-1] && p.messages >= size && id > p.lastID {
-		next := &partition{number: uint32(n)}
+	if p == nil || p == (*all)[n-1] && p.full(m, size) {
+		next := new(partition)
 		if p != nil {
-			next.number, next.start = (*all)[n-1].number+1, id
+			next.number, next.start = p.number+1, m.ID
 		}
 		*all = append(*all, next)
 		p = next
 	}
 	return p
+}
+
+// full reports whether a message that comes behind all of the partition's should begin another one.
+func (p *partition) full(m *statemachine.Message, size uint64) bool {
+	return p.messages > 0 && m.ID > p.lastID && (p.messages >= size || m.AcceptedAt.Sub(p.firstAt) >= partitionSpan)
 }
 
 // add counts a new message, and moved one that changes its state.
@@ -124,9 +137,16 @@ func (p *partition) add(m *statemachine.Message) {
 		p.lastAt = m.AcceptedAt
 	}
 	p.lastID = max(p.lastID, m.ID)
+	p.restsOn(m.AcceptedSeq)
 	p.messages++
 	p.states[m.State]++
 	p.changed = true
+}
+
+func (p *partition) restsOn(seq uint64) {
+	if p.firstSeq == 0 || seq < p.firstSeq {
+		p.firstSeq, p.changed = seq, true
+	}
 }
 
 func (p *partition) moved(from, to statemachine.State) {

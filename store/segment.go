@@ -11,10 +11,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"esmed/statemachine"
 )
 
 const (
@@ -35,6 +38,8 @@ var (
 	keyRulesNow = []byte("rules_now")
 	keySkips    = []byte("skips")           // commits up to its first that later ones skip to: number, seq, hash each
 	keySum      = []byte("previous_sha256") // of the file before; put when it was computed
+	keyBackup   = []byte("backup")          // of a log that begins anew from a backup: which
+	keyAfter    = []byte("after")           // and the last seq before the gap
 )
 
 // segment is one file of the log. Values of the records bucket are records, keyed by seq.
@@ -48,6 +53,12 @@ type segment struct {
 
 	format uint64 // version of its layout
 	summed bool   // its head has the SHA-256 of the file before; belongs to hashSegments
+
+	backup string // of which the restore left a gap before it; "" = there is none
+	after  uint64 // last seq before the gap
+
+	mu      sync.RWMutex // held while its file is read
+	retired bool         // closed, on its way out
 }
 
 // segmentHead is what a segment begins with.
@@ -58,6 +69,8 @@ type segmentHead struct {
 	rules           []byte // nil = none in force
 	rulesNow        []byte // the newest, in this segment or before
 	sum             []byte // SHA-256 of the file before; nil = not computed yet, or none
+	backup          string // of which the restore left a gap before it; "" = there is none
+	after           uint64 // last seq before the gap
 }
 
 func segmentName(first uint64) string {
@@ -82,7 +95,7 @@ func segmentOptions(maxRecords uint64) bbolt.Options {
 }
 
 func createSegment(dir string, head segmentHead, maxRecords uint64) (*segment, error) {
-	s := &segment{name: segmentName(head.first), first: head.first, last: head.first - 1, format: formatVersion}
+	s := &segment{name: segmentName(head.first), first: head.first, last: head.first - 1, format: formatVersion, backup: head.backup, after: head.after}
 	s.path = filepath.Join(dir, s.name)
 	db, err := createBolt(s.path, s.name, segmentOptions(maxRecords), func(tx *bbolt.Tx) error {
 		b, err := tx.CreateBucket(bucketHead)
@@ -100,7 +113,10 @@ func createSegment(dir string, head segmentHead, maxRecords uint64) (*segment, e
 				return err
 			}
 		}
-		return nil
+		if head.backup == "" {
+			return nil
+		}
+		return errors.Join(b.Put(keyBackup, []byte(head.backup)), b.Put(keyAfter, seqKey(head.after)))
 	})
 	s.db = db
 	return s, err
@@ -145,6 +161,7 @@ func openSegment(dir string, first uint64, write bool, maxRecords uint64) (*segm
 		}
 		s.format = head.format
 		s.bytes.Store(tx.Size())
+		s.backup, s.after = head.backup, head.after
 		return nil
 	})
 	if err == nil && !s.db.IsReadOnly() && s.format < formatVersion && s.last < s.first {
@@ -186,8 +203,19 @@ func readHead(tx *bbolt.Tx) (h segmentHead, err error) {
 	if err == nil {
 		h.chain.skips, err = readSkips(b.Get(keySkips))
 	}
+	if h.backup = string(b.Get(keyBackup)); h.backup != "" {
+		h.after = number(keyAfter)
+	}
 	h.rules, h.rulesNow, h.sum = clone(b.Get(keyRules)), clone(b.Get(keyRulesNow)), clone(b.Get(keySum))
 	return h, err
+}
+
+// rulesInForce are those at the segment's first record; 0 and nil when there are none.
+func (h *segmentHead) rulesInForce() (uint64, *statemachine.Rules, error) {
+	if len(h.rules) == 0 {
+		return 0, nil, nil
+	}
+	return decodeRulesHead(h.rules)
 }
 
 // clone copies what points into a transaction; nothing gives nil.
@@ -199,6 +227,11 @@ func clone(b []byte) []byte {
 }
 
 func (s *segment) view(fn func(*bbolt.Tx) error) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.retired {
+		return errRetired
+	}
 	return guard(s.name, func() error { return s.db.View(fn) })
 }
 

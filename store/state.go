@@ -10,39 +10,48 @@ import (
 	"esmed/statemachine"
 )
 
-// stateMmap is the address space that state.db is given, so that growing rarely has to wait for readers.
+// stateMmap is the address space that a state file is given beyond what it has, so that growing rarely has to
+// wait for readers.
 const stateMmap = 4 << 30
 
-// openState opens state.db. For writing, its pages are looked at first when it is no larger than a segment
-// that is: what is wrong with it is found before anything is appended to the log.
+// openState opens state.db.
 func openState(dir string, write bool) (*bbolt.DB, error) {
-	path, options := filepath.Join(dir, stateFile), bbolt.Options{ReadOnly: true}
+	options := bbolt.Options{ReadOnly: true}
 	if write {
-		options = bbolt.Options{InitialMmapSize: stateMmap}
-		used, err := checkHeader(path, stateFile)
+		options = stateOptions(false)
+	}
+	return openStateFile(filepath.Join(dir, stateFile), stateFile, options)
+}
+
+// openStateFile opens state.db or one like it. For writing, its pages are looked at first when it is no larger
+// than a segment that is: what is wrong with it is found before anything is appended to the log.
+func openStateFile(path, file string, options bbolt.Options) (*bbolt.DB, error) {
+	if !options.ReadOnly {
+		used, err := checkHeader(path, file)
 		if err == nil && used <= reopenBytes {
-			err = checkPages(path, stateFile, false)
+			err = checkPages(path, file, false)
 		}
 		if err != nil {
 			return nil, err
 		}
+		options.InitialMmapSize += int(used)
 	}
-	db, err := openBolt(path, stateFile, options)
+	db, err := openBolt(path, file, options)
 	if err != nil {
 		return nil, err
 	}
-	err = guard(stateFile, func() error {
+	err = guard(file, func() error {
 		return db.View(func(tx *bbolt.Tx) error {
 			state := newStateTx(tx, nil)
 			version, ok := seqOf(state.get(tableID{table: tableMeta}, metaFormat))
 			switch {
 			case !ok:
-				return &DamagedError{File: stateFile, Err: errors.New("not esmed's")}
+				return &DamagedError{File: file, Err: errors.New("not esmed's")}
 			case version > stateVersion:
 				return ErrNewerFormat
 			}
 			if m, err := readStateMeta(state); err != nil || m.partition == 0 {
-				return &DamagedError{File: stateFile, Err: errors.New("its meta table is not whole")}
+				return &DamagedError{File: file, Err: errors.New("its meta table is not whole")}
 			}
 			return nil
 		})
@@ -53,18 +62,16 @@ func openState(dir string, write bool) (*bbolt.DB, error) {
 	return db, nil
 }
 
-// createState makes an empty state.db. A scratch one is not made durable.
-func createState(path string, partition uint64, scratch bool) (*bbolt.DB, error) {
-	options := bbolt.Options{InitialMmapSize: stateMmap, NoSync: scratch, NoGrowSync: scratch}
-	return createBolt(path, stateFile, options, func(tx *bbolt.Tx) error {
-		return beginState(newStateTx(tx, nil), partition)
-	})
+// stateOptions are for writing. A scratch file is not made durable.
+func stateOptions(scratch bool) bbolt.Options {
+	return bbolt.Options{InitialMmapSize: stateMmap, NoSync: scratch, NoGrowSync: scratch}
 }
 
-// beginState writes what a projection begins with.
-func beginState(to sink, partition uint64) error {
-	id := tableID{table: tableMeta}
-	return errors.Join(to.put(id, metaFormat, seqKey(stateVersion)), to.put(id, metaPartition, seqKey(partition)))
+// createState makes a state.db that holds nothing yet. A scratch one is not made durable.
+func createState(path string, o origin, scratch bool) (*bbolt.DB, error) {
+	return createBolt(path, filepath.Base(path), stateOptions(scratch), func(tx *bbolt.Tx) error {
+		return o.begin(newStateTx(tx, nil))
+	})
 }
 
 func stateMetaOf(db *bbolt.DB) (m stateMeta, err error) {
@@ -107,7 +114,11 @@ func (s *Store) foldTail() error {
 	over := newOverlay()
 	if s.state == nil { // all is in what lies over it
 		s.over = over
-		if err := beginState(overlaySink{over}, uint64(s.cfg.PartitionMessages)); err != nil {
+		o, err := s.origin(uint64(s.cfg.PartitionMessages))
+		if err != nil {
+			return err
+		}
+		if err := o.begin(overlaySink{over}); err != nil {
 			return err
 		}
 	}
@@ -140,10 +151,26 @@ func (s *Store) foldTail() error {
 	return err
 }
 
-// viewRecord is statemachine.View's Record.
+// viewRecord is statemachine.View's Record. Of the records that are dropped it has the rules in force at the
+// first that is left.
 func (s *Store) viewRecord(seq uint64) (statemachine.Record, error) {
 	e, err := s.entry(seq)
-	return e.Record, err
+	if !errors.Is(err, ErrNotFound) {
+		return e.Record, err
+	}
+	first := s.log.from(0)[0]
+	if seq >= first.first {
+		return e.Record, err
+	}
+	head, err := first.head()
+	if err != nil {
+		return e.Record, err
+	}
+	if at, rules, err := head.rulesInForce(); rules == nil || at != seq || err != nil {
+		return e.Record, statemachine.ErrGone
+	}
+	r, err := decodeRecord(seq, head.rules[len(seqKey(seq)):])
+	return r.Record, err
 }
 
 // entry reads one record of the log, with its texts unsealed.

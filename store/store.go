@@ -17,21 +17,26 @@ import (
 
 // Store is an open data_dir. Its methods may be called from any goroutine.
 type Store struct {
-	cfg     Config
-	lock    *os.File
-	log     *segmentLog
-	journal journal // log, as all use it who only read and append
-	keys    *keyring
-	state   *bbolt.DB // nil: read-only, and there is none
-	over    *overlay  // what a read-only store folded in memory; else nil
-	rebuilt bool      // state.db was missing, or of an earlier format
+	cfg      Config
+	lock     *os.File
+	log      *segmentLog
+	journal  journal // log, as all use it who only read and append
+	keys     *keyring
+	baseMu   sync.Mutex
+	base     base // while it is folded forward
+	retiring retiring
+	state    *bbolt.DB // nil: read-only, and there is none
+	over     *overlay  // what a read-only store folded in memory; else nil
+	rebuilt  bool      // state.db was missing, or of an earlier format
 
-	intake  intake
-	feed    feed
-	applier *applier
-	filters *filters
-	rulesMu sync.Mutex // one SetRules at a time
-	applyMu sync.Mutex // held while a batch is applied; whoever else holds it sees the state stand still
+	intake    intake
+	feed      feed
+	applier   *applier
+	filters   *filters
+	rulesMu   sync.Mutex // one SetRules at a time
+	restoreMu sync.Mutex
+	backup    string     // that data_dir is, until Restore has ended; "" = none
+	applyMu   sync.Mutex // held while a batch is applied; whoever else holds it sees the state stand still
 
 	head    atomic.Pointer[Head]
 	end     atomic.Uint64            // seq of the last durable record
@@ -74,8 +79,7 @@ func open(cfg Config, write bool) (s *Store, err error) {
 			return nil, err
 		}
 	}
-	s = &Store{cfg: cfg, kick: make(chan struct{}, 1), ended: make(chan struct{}), filters: new(filters)}
-	s.intake.requests = make(chan request, intakeRequests)
+	s = newStore(cfg)
 	if s.lock, err = lockDir(cfg.Dir, !write); err != nil {
 		if errors.Is(err, os.ErrNotExist) {
 			err = ErrNoStore
@@ -90,9 +94,18 @@ func open(cfg Config, write bool) (s *Store, err error) {
 	return s, s.begin(write)
 }
 
+func newStore(cfg Config) *Store {
+	s := &Store{cfg: cfg, kick: make(chan struct{}, 1), ended: make(chan struct{}), filters: new(filters)}
+	s.intake.requests = make(chan request, intakeRequests)
+	return s
+}
+
 // openFiles opens what is there and checks that it fits together before it makes what is missing.
 func (s *Store) openFiles(write bool) error {
 	s.keys = newKeyring(filepath.Join(s.cfg.Dir, keysDir))
+	if err := s.readMarker(); err != nil {
+		return err
+	}
 	hasState, err := s.checkDir(write)
 	if err != nil {
 		return err
@@ -122,6 +135,9 @@ func (s *Store) openFiles(write bool) error {
 		if err := s.log.begin(); err != nil {
 			return err
 		}
+		if s.backup != "" {
+			s.log.restore(s.backup)
+		}
 	}
 	if older > 0 {
 		if err := s.setAside(older, write); err != nil {
@@ -129,11 +145,26 @@ func (s *Store) openFiles(write bool) error {
 		}
 	}
 	if s.state == nil {
-		s.rebuilt = s.log.last() > 0
-		if write {
-			s.state, err = createState(filepath.Join(s.cfg.Dir, stateFile), uint64(s.cfg.PartitionMessages), false)
+		return s.beginState(write)
+	}
+	return nil
+}
+
+// beginState makes a state.db that is to be filled, or finds what a store that does not write may read instead.
+func (s *Store) beginState(write bool) (err error) {
+	s.rebuilt = s.log.last() > 0
+	if write {
+		s.state, err = s.beginFold(filepath.Join(s.cfg.Dir, stateFile), uint64(s.cfg.PartitionMessages), false)
+	} else {
+		var there bool
+		if there, err = exists(s.basePath()); there && err == nil {
+			s.state, err = openStateFile(s.basePath(), baseFile, bbolt.Options{ReadOnly: true})
 		}
 	}
+	if s.state == nil || err != nil {
+		return err
+	}
+	_, err = s.checkState()
 	return err
 }
 
@@ -181,6 +212,9 @@ func (s *Store) checkState() (older uint64, err error) {
 	}
 	if m.format < stateVersion {
 		return m.format, nil
+	}
+	if segments := s.log.from(0); len(segments) > 0 && m.cursor+1 < segments[0].first {
+		return 0, segments[0].damaged(m.cursor+1, fmt.Errorf("records %d to %d are missing before it", m.cursor+1, segments[0].first-1))
 	}
 	s.applied.Store(m.cursor)
 	return 0, nil
@@ -263,10 +297,13 @@ func (s *Store) Close() error {
 	if s.state != nil {
 		err = errors.Join(err, s.state.Close())
 	}
+	if s.base.db != nil {
+		err = errors.Join(err, s.base.db.Close())
+	}
 	if s.lock != nil {
 		err = errors.Join(err, s.lock.Close())
 	}
-	s.log, s.state, s.lock = nil, nil, nil
+	s.log, s.state, s.lock, s.base = nil, nil, nil, base{}
 	if err != nil {
 		return fmt.Errorf("store: close: %w", err)
 	}

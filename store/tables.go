@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"go.etcd.io/bbolt"
 )
@@ -31,6 +32,7 @@ const (
 	tableSizes
 	tableWindows
 	tableOverdue
+	tableFreeing
 	plainTables // how many are a bucket of the root; the others come in partitions
 
 	tableDecisions // by seq of the cause
@@ -47,6 +49,7 @@ var tableNames = [...]string{
 	tableInboxByDest: "inbox_by_dest", tableInboxByAge: "inbox_by_age", tableInboxBySeq: "inbox_by_seq",
 	tableInbound: "inbound", tableInboundByAge: "inbound_by_age", tableExceptions: "exceptions", tableOpenByGroup: "open_by_group",
 	tableOpen: "open", tableTallies: "tallies", tableSizes: "sizes", tableWindows: "windows", tableOverdue: "overdue",
+	tableFreeing:   "freeing",
 	tableDecisions: "decisions", tableMessages: "messages", tableIDs: "ids", tableRefs: "refs", tableDests: "dests",
 	tableFilters: "filters",
 }
@@ -58,6 +61,35 @@ type tableID struct {
 }
 
 func (id tableID) name() []byte { return []byte(tableNames[id.table]) }
+
+// partsOf are the partitions that a table has.
+func (t *stateTx) partsOf(of table) (ids []tableID, err error) {
+	if root := t.root(of); root != nil {
+		err = root.ForEachBucket(func(name []byte) error {
+			if len(name) != 4 {
+				return errMalformed
+			}
+			ids = append(ids, tableID{of, binary.BigEndian.Uint32(name)})
+			return nil
+		})
+	}
+	if t.over != nil {
+		for id := range t.over.tables {
+			if id.table == of && !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids, err
+}
+
+// root is the bucket that holds those of a table's partitions; nil when there is none.
+func (t *stateTx) root(of table) *bbolt.Bucket {
+	if t.bolt == nil {
+		return nil
+	}
+	return t.bolt.Bucket(tableID{table: of}.name())
+}
 
 func (id tableID) partName() []byte { return binary.BigEndian.AppendUint32(nil, id.part) }
 

@@ -28,12 +28,15 @@ type VerifyResult struct {
 // Verify reads everything: the keys' checks, the pages of closed files, the hash chain, the heads and
 // file hashes of the segments; then it folds the log anew into a scratch file (in the system's directory
 // for temporary files, as large as state.db) and compares every table with it. A running store goes on
-// meanwhile: the applier stands still only while a few hundred rows are compared. progress may be nil.
+// meanwhile: the applier stands still only while a few hundred rows are compared, and no segment is dropped.
+// Where records were dropped the fold begins with base.db. progress may be nil.
 func (s *Store) Verify(ctx context.Context, progress func(VerifyProgress)) (VerifyResult, error) {
 	v := verifier{s: s, progress: progress, end: s.end.Load()}
 	if v.progress == nil {
 		v.progress = func(VerifyProgress) {}
 	}
+	s.log.stay.RLock()
+	defer s.log.stay.RUnlock()
 	err := s.Sync(ctx)
 	for _, step := range []func(context.Context) error{v.keys, v.chain, v.projection} {
 		if err == nil {

@@ -134,8 +134,13 @@ func (b *batch) Inbound(account string, fp receipt.Fingerprint) (uint64, time.Ti
 	return 0, time.Time{}, errMalformed
 }
 
-// Record reads the log again.
-func (b *batch) Record(seq uint64) (statemachine.Record, error) { return b.record(seq) }
+// Record reads the log again. Whether a record is gone follows from the log, not from what is still on disk.
+func (b *batch) Record(seq uint64) (statemachine.Record, error) {
+	if seq < b.logFrom {
+		return statemachine.Record{}, statemachine.ErrGone
+	}
+	return b.record(seq)
+}
 
 // Exception reads one by its id.
 func (b *batch) Exception(id string) (*statemachine.Exception, error) {
@@ -152,6 +157,9 @@ func (b *batch) Exception(id string) (*statemachine.Exception, error) {
 
 // Decision looks at the batch's own first, which are in order.
 func (b *batch) Decision(pos statemachine.DecisionPos) (*statemachine.Decision, error) {
+	if pos.Seq < b.logFrom {
+		return nil, statemachine.ErrGone
+	}
 	i, found := slices.BinarySearchFunc(b.decisions, pos, func(d encodedDecision, pos statemachine.DecisionPos) int {
 		return cmp.Or(cmp.Compare(d.pos.Seq, pos.Seq), cmp.Compare(d.pos.N, pos.N))
 	})

@@ -29,7 +29,7 @@ func newEffected(t testing.TB) *effected {
 
 // effectedIn is one with partitions of so many messages, whose state the caller closes.
 func effectedIn(t tb, dir string, partition uint64) *effected {
-	db, err := createState(filepath.Join(dir, stateFile), partition, true)
+	db, err := createState(filepath.Join(dir, stateFile), origin{partition: partition}, true)
 	require.NoError(t, err)
 	return &effected{Store: &Store{state: db, filters: new(filters)}, t: t}
 }

@@ -120,7 +120,7 @@ func (w *writer) take(r request) {
 	w.requests = append(w.requests, r)
 }
 
-func (w *writer) nextSeq() uint64 { return w.s.end.Load() + uint64(len(w.records)) + 1 }
+func (w *writer) nextSeq() uint64 { return w.s.log.next() + uint64(len(w.records)) }
 
 func (w *writer) encode(fact statemachine.Fact, r *request) error {
 	rec := statemachine.Record{Seq: w.nextSeq(), At: w.at, Fact: canonical(fact)}
@@ -202,7 +202,7 @@ func (w *writer) commit() error {
 	case errors.Is(err, ErrDiskFull):
 		// The seqs will be given to others: the texts' key must not be used with them again.
 		w.s.keys.renew()
-		w.unique.forget(w.s.end.Load() + 1)
+		w.unique.forget(w.s.log.next())
 	}
 	for i := range w.requests {
 		w.answer(&w.requests[i], err)

@@ -1,0 +1,285 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// Files that only a backup has.
+const (
+	partialFile = "backup.partial" // there until all the others are
+	markerFile  = "backup.json"    // there until the first start from it has put in doubt what must be
+	headFile    = "head.json"      // the end of the hash chain as it was
+)
+
+// ErrPartialBackup says that a directory is a backup whose making was cut short.
+var ErrPartialBackup = errors.New("the directory is a backup that was never finished")
+
+// BackupProgress tells how far Backup is.
+type BackupProgress struct {
+	File        string // that is being copied, relative to the directory; "" while the copy is verified
+	Done, Total int64  // octets; Total is what there was when it began
+}
+
+// BackupResult says what was copied.
+type BackupResult struct {
+	ID    string // names the backup, also in the log of a store that begins from it
+	Head  Head   // end of the hash chain in it
+	Bytes int64
+}
+
+// marker is the content of markerFile, and head that of headFile.
+type marker struct {
+	Backup string    `json:"backup"`
+	At     time.Time `json:"at"`
+	head
+}
+
+type head struct {
+	Seq  uint64 `json:"seq"`
+	Hash string `json:"hash"`
+}
+
+// Backup copies the store into dir, which must be new or empty, while it runs: state.db, then the log, which has
+// all that state.db has and more, then the keys and the end of the hash chain; it verifies the copy's chain,
+// and a marker comes last. The copy is a store to be opened like any other; see Restore.
+//
+// Commits go on at any time. state.db is copied in one read transaction: meanwhile the applier goes on but
+// uses no page again that it gives up, so the file grows by what it changes; only were it to grow by more than
+// 4 GiB since it was opened would it have to wait for the copy. Retention drops no file until it is done.
+// progress may be nil.
+func (s *Store) Backup(ctx context.Context, dir string, progress func(BackupProgress)) (BackupResult, error) {
+	if progress == nil {
+		progress = func(BackupProgress) {}
+	}
+	b := backup{s: s, ctx: ctx, dir: dir, progress: progress}
+	if err := b.run(); err != nil {
+		return b.result, fmt.Errorf("store: backup: %w", diskFull(err))
+	}
+	return b.result, nil
+}
+
+// backup is one on its way.
+type backup struct {
+	s        *Store
+	ctx      context.Context // of the one call that it serves
+	dir      string
+	progress func(BackupProgress)
+	total    int64
+	result   BackupResult
+}
+
+func (b *backup) run() error {
+	b.s.log.stay.RLock()
+	defer b.s.log.stay.RUnlock()
+	if err := b.begin(); err != nil {
+		return err
+	}
+	for _, step := range []func() error{b.state, b.base, b.log, b.keys, b.verify} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return b.finish()
+}
+
+// begin makes the directory, and marks it as what it is until it is finished.
+func (b *backup) begin() error {
+	if err := os.MkdirAll(b.dir, 0o700); err != nil {
+		return err
+	}
+	files, err := os.ReadDir(b.dir)
+	switch {
+	case err != nil:
+		return err
+	case len(files) > 0:
+		return fmt.Errorf("%s is not empty", b.dir)
+	}
+	if err := writeSynced(filepath.Join(b.dir, partialFile), nil); err != nil {
+		return err
+	}
+	if err := syncDir(b.dir); err != nil {
+		return err
+	}
+	for _, segment := range b.s.log.from(0) {
+		b.total += segment.bytes.Load()
+	}
+	if info, err := os.Stat(filepath.Join(b.s.cfg.Dir, stateFile)); err == nil {
+		b.total += info.Size()
+	}
+	return errors.Join(makeDir(filepath.Join(b.dir, keysDir)), makeDir(filepath.Join(b.dir, logDir)))
+}
+
+func (b *backup) state() error {
+	if b.s.state == nil || b.s.state.Path() != filepath.Join(b.s.cfg.Dir, stateFile) {
+		return nil // open read-only, and there is none
+	}
+	return guard(stateFile, func() error {
+		return b.s.state.View(func(tx *bbolt.Tx) error { return b.write(stateFile, tx) })
+	})
+}
+
+func (b *backup) base() error {
+	b.s.baseMu.Lock()
+	defer b.s.baseMu.Unlock()
+	there, err := exists(b.s.basePath())
+	if !there || err != nil {
+		return err
+	}
+	return b.file(baseFile)
+}
+
+// log copies the segments: closed ones as they are, since the one behind notes their hash, and of the active
+// one what is durable.
+func (b *backup) log() error {
+	mark := filepath.Join(logDir, droppedMark)
+	if there, err := exists(filepath.Join(b.s.cfg.Dir, mark)); err != nil {
+		return err
+	} else if there {
+		if err := b.file(mark); err != nil {
+			return err
+		}
+	}
+	segments := b.s.log.from(0)
+	last := len(segments) - 1
+	for _, segment := range segments[:last] {
+		if err := b.closed(segment); err != nil {
+			return err
+		}
+	}
+	err := segments[last].view(func(tx *bbolt.Tx) error { return b.write(segments[last].name, tx) })
+	return errors.Join(err, syncDir(filepath.Join(b.dir, logDir)))
+}
+
+// closed copies a segment while nothing is noted in its head.
+func (b *backup) closed(s *segment) error {
+	b.s.log.sums.Lock()
+	defer b.s.log.sums.Unlock()
+	return b.file(s.name)
+}
+
+func (b *backup) keys() error {
+	files, err := os.ReadDir(b.s.keys.dir)
+	for _, f := range files {
+		if err == nil && filepath.Ext(f.Name()) == keySuffix {
+			err = b.file(filepath.Join(keysDir, f.Name()))
+		}
+	}
+	return errors.Join(err, syncDir(filepath.Join(b.dir, keysDir)))
+}
+
+// file copies a file that nobody changes meanwhile.
+func (b *backup) file(name string) error {
+	in, err := os.Open(filepath.Join(b.s.cfg.Dir, name))
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return b.write(name, writerTo{in})
+}
+
+// writerTo makes a reader an io.WriterTo that goes by way of Write.
+type writerTo struct{ r io.Reader }
+
+func (w writerTo) WriteTo(to io.Writer) (int64, error) { return io.Copy(struct{ io.Writer }{to}, w.r) }
+
+func (b *backup) write(name string, from io.WriterTo) error {
+	f, err := os.OpenFile(filepath.Join(b.dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	w := &backupFile{b: b, name: name, f: f}
+	_, err = from.WriteTo(w)
+	if w.err != nil {
+		err = w.err // bbolt tells its text alone
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// backupSync is how much is written between two fsyncs: more at once would make the commits' wait.
+const backupSync = 16 << 20
+
+// backupFile is a file of a backup while it is written.
+type backupFile struct {
+	b        *backup
+	name     string
+	f        *os.File
+	unsynced int
+	err      error // of the last Write
+}
+
+func (w *backupFile) Write(p []byte) (n int, err error) {
+	defer func() { w.err = err }()
+	if err := w.b.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err = w.f.Write(p)
+	w.b.result.Bytes += int64(n)
+	if w.unsynced += n; err == nil && w.unsynced >= backupSync {
+		w.unsynced = 0
+		err = w.f.Sync()
+		w.b.progress(BackupProgress{w.name, w.b.result.Bytes, max(w.b.total, w.b.result.Bytes)})
+	}
+	return n, err
+}
+
+// verify opens the copy and checks its keys and its chain.
+func (b *backup) verify() error {
+	b.progress(BackupProgress{"", b.result.Bytes, b.result.Bytes})
+	cfg := b.s.cfg
+	cfg.Dir, cfg.partial = b.dir, true
+	s, err := open(cfg, false)
+	if err != nil {
+		return err
+	}
+	b.result.Head = s.Head()
+	v := verifier{s: s, progress: func(VerifyProgress) {}, end: s.end.Load()}
+	err = v.keys(b.ctx)
+	if err == nil {
+		err = v.chain(b.ctx)
+	}
+	return errors.Join(err, s.Close())
+}
+
+// finish writes what says that the copy is whole.
+func (b *backup) finish() error {
+	var id [16]byte
+	rand.Read(id[:])
+	b.result.ID = hex.EncodeToString(id[:])
+	end := head{b.result.Head.Seq, hex.EncodeToString(b.result.Head.Hash[:])}
+	err := b.json(headFile, end)
+	if err == nil {
+		err = b.json(markerFile, marker{b.result.ID, b.s.cfg.Now().UTC(), end})
+	}
+	if err == nil {
+		err = syncDir(b.dir)
+	}
+	if err == nil {
+		err = os.Remove(filepath.Join(b.dir, partialFile))
+	}
+	if err != nil {
+		return err
+	}
+	return syncDir(b.dir)
+}
+
+func (b *backup) json(name string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return writeSynced(filepath.Join(b.dir, name), append(data, '\n'))
+}

@@ -1,0 +1,219 @@
+package store
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"go.etcd.io/bbolt"
+
+	"esmed/statemachine"
+)
+
+// baseFile is where a fold begins once records are dropped: the projection as it followed from the log up to
+// some record. Counters of hours that are long over, the partitions' bounds and what became of receipts
+// for messages that are gone cannot be had from what is left; with it they need not be, and a fold gives
+// the same, octet for octet, as one of all records would. It is folded forward from the log itself, never
+// copied from state.db, so that Verify still has a second opinion of every row. It goes forward no further
+// than it must for the next segment to be dropped: until nothing in it rests on that one's records.
+const baseFile = "base.db"
+
+// origin is what a projection begins with.
+type origin struct {
+	partition uint64 // messages a partition takes
+	cursor    uint64 // of the last record before; 0 = none
+	rules     uint64 // seq of those in force then
+}
+
+// origin is where a fold begins that has no base: at the first segment, with the rules in its head.
+func (s *Store) origin(partition uint64) (o origin, err error) {
+	o.partition = partition
+	segments := s.log.from(0)
+	if len(segments) == 0 || segments[0].first == 1 {
+		return o, nil
+	}
+	head, err := segments[0].head()
+	if err != nil {
+		return o, err
+	}
+	o.cursor = head.first - 1
+	o.rules, _, err = head.rulesInForce()
+	return o, err
+}
+
+// begin writes what a projection begins with.
+func (o origin) begin(to sink) error {
+	id := tableID{table: tableMeta}
+	err := errors.Join(to.put(id, metaFormat, seqKey(stateVersion)), to.put(id, metaPartition, seqKey(o.partition)))
+	if o.cursor > 0 {
+		err = errors.Join(err, to.put(id, metaCursor, seqKey(o.cursor)), to.put(id, metaRules, seqKey(o.rules)),
+			to.put(id, metaLogFrom, seqKey(o.cursor+1)))
+	}
+	return err
+}
+
+func (s *Store) basePath() string { return filepath.Join(s.cfg.Dir, baseFile) }
+
+// beginFold makes a state file at path that holds what a fold of the log begins with. A scratch one is not
+// made durable.
+func (s *Store) beginFold(path string, partition uint64, scratch bool) (*bbolt.DB, error) {
+	s.baseMu.Lock()
+	defer s.baseMu.Unlock()
+	there, err := exists(s.basePath())
+	if err != nil {
+		return nil, err
+	}
+	if there {
+		return copyState(s.basePath(), path, scratch)
+	}
+	o, err := s.origin(partition)
+	if err != nil {
+		return nil, err
+	}
+	return createState(path, o, scratch)
+}
+
+// copyState copies a state file that nobody writes at the moment, and opens the copy. It is there whole or
+// not at all.
+func copyState(from, path string, scratch bool) (*bbolt.DB, error) {
+	if err := copyFile(from, path+tmpSuffix, !scratch); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(path+tmpSuffix, path); err != nil {
+		return nil, err
+	}
+	if !scratch {
+		if err := syncDir(filepath.Dir(path)); err != nil {
+			return nil, err
+		}
+	}
+	return openBolt(path, filepath.Base(path), stateOptions(scratch))
+}
+
+// copyFile copies a file to a name where there is none, or what a crash left.
+func copyFile(from, to string, sync bool) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(out, in); err == nil && sync {
+		err = out.Sync()
+	}
+	return errors.Join(err, out.Close())
+}
+
+// base folds the log into base.db. It is used by one goroutine, under Store.baseMu.
+type base struct {
+	db      *bbolt.DB
+	applier *applier
+}
+
+// openBase opens base.db, and makes it when there is none.
+func (s *Store) openBase() (err error) {
+	if s.base.db != nil {
+		return nil
+	}
+	there, err := exists(s.basePath())
+	if err != nil {
+		return err
+	}
+	var db *bbolt.DB
+	if there {
+		db, err = openStateFile(s.basePath(), baseFile, stateOptions(false))
+	} else {
+		db, err = s.createBase()
+	}
+	if err != nil {
+		return err
+	}
+	s.base = base{db, newApplier(db, baseFile, new(filters), s.fold(), s.viewRecord)}
+	return nil
+}
+
+func (s *Store) createBase() (*bbolt.DB, error) {
+	meta, err := stateMetaOf(s.state)
+	if err != nil {
+		return nil, err
+	}
+	o, err := s.origin(meta.partition)
+	if err != nil {
+		return nil, err
+	}
+	return createState(s.basePath(), o, false)
+}
+
+// forwardBase folds a batch more into base.db, unless nothing in it rests on records before seq any more.
+// did says that it has, so that there may be more to do.
+func (s *Store) forwardBase(seq uint64) (did bool, err error) {
+	s.baseMu.Lock()
+	defer s.baseMu.Unlock()
+	if err := s.openBase(); err != nil {
+		return false, err
+	}
+	var rests, cursor uint64
+	err = guard(baseFile, func() error {
+		return s.base.db.View(func(tx *bbolt.Tx) (err error) {
+			state := newStateTx(tx, nil)
+			m, err := readStateMeta(state)
+			if cursor = m.cursor; err == nil {
+				rests, err = restsOn(state)
+			}
+			return err
+		})
+	})
+	applied := s.applied.Load()
+	if err != nil || cursor+1 >= seq && rests >= seq || cursor >= applied {
+		return false, err
+	}
+	if err := s.base.applier.run(s.recordsUpTo(applied), nil); err != nil {
+		return false, err
+	}
+	return true, freeIn(s.base.db, baseFile)
+}
+
+// recordsUpTo gives an applier one batch of the log.
+func (s *Store) recordsUpTo(end uint64) func(uint64) ([]statemachine.Record, error) {
+	n := 0
+	return func(seq uint64) (records []statemachine.Record, err error) {
+		if seq > end || n >= applyBatch {
+			return nil, nil
+		}
+		err = s.entries(seq, func(e entry) (bool, error) {
+			if e.Seq > end {
+				return false, nil
+			}
+			records = append(records, e.Record)
+			return len(records) < applyStep, nil
+		})
+		n += len(records)
+		return records, err
+	}
+}
+
+// restsOn is the earliest record that a message or a row of the inbox rests on: those before it may be
+// dropped. The greatest seq there is when there are none.
+func restsOn(tx *stateTx) (seq uint64, err error) {
+	seq = 1<<64 - 1
+	parts, err := readPartitions(tx)
+	for _, p := range parts {
+		if p.messages > 0 {
+			seq = min(seq, p.firstSeq)
+		}
+	}
+	if err != nil {
+		return seq, err
+	}
+	err = tx.scan(tableID{table: tableInboxBySeq}, nil, nil, false, func(key, _ []byte) error {
+		if first := seqAtHead(key); len(first) > 0 {
+			seq = min(seq, first[0])
+		}
+		return errStop
+	})
+	return seq, err
+}

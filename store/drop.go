@@ -1,0 +1,190 @@
+package store
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"esmed/statemachine"
+)
+
+// What retention drops is gone from the projection at once: the heads of its partitions go, and nobody finds
+// what has no head. Their buckets are noted in the freeing table, and their pages are given back a few
+// rows at a time afterwards (freeStep), so that no batch waits for it.
+
+// takeDrop forgets what retention drops.
+func (b *batch) takeDrop(d *statemachine.Drop) error {
+	for _, id := range d.Exceptions {
+		if err := b.dropException(id); err != nil {
+			return err
+		}
+	}
+	b.dropMessages(d.Messages)
+	if d.Log > b.logFrom {
+		b.logFrom = d.Log
+		return b.dropDecisions()
+	}
+	return nil
+}
+
+func (b *batch) dropException(id string) error {
+	x, err := b.Exception(id)
+	if x == nil || err != nil {
+		return err
+	}
+	key, err := exceptionKey(id)
+	if err != nil {
+		return err
+	}
+	b.over.put(tableID{table: tableExceptions}, key, nil)
+	if x.Status == statemachine.StatusOpen {
+		b.closeException(key, x)
+	}
+	return nil
+}
+
+// dropMessages drops the partitions whose ids are all less than before.
+func (b *batch) dropMessages(before statemachine.ID) {
+	gone := b.parts.allBefore(before)
+	if len(gone) == 0 {
+		return
+	}
+	kept := b.parts[len(gone):]
+	last := gone[len(gone)-1]
+	maps.DeleteFunc(b.messages, func(id statemachine.ID, _ *statemachine.Message) bool {
+		return len(kept) == 0 || id < kept[0].start
+	})
+	*b.cache = messageCache{}
+	for _, p := range gone {
+		b.over.put(tableID{table: tablePartitions}, p.key(), nil)
+		b.sizes[sizeKey(sizeMessages, "")] -= int64(p.messages)
+		for _, t := range [...]table{tableMessages, tableIDs, tableRefs, tableDests, tableFilters} {
+			b.drop(p.table(t))
+		}
+		delete(b.late, p.number)
+		b.tx.filters.drop(p.number)
+	}
+	if len(kept) == 0 {
+		kept = partitions{{number: last.number + 1}} // numbers are not given twice
+	} else {
+		b.over.put(tableID{table: tablePartitions}, kept[0].key(), nil)
+	}
+	// What comes late, with an id less than all, has a place too.
+	kept[0].start, kept[0].changed = "", true
+	b.parts = slices.Clone(kept)
+}
+
+// allBefore are the first ones, whose ids are all less than an id. One that never held a message stays.
+func (all partitions) allBefore(id statemachine.ID) partitions {
+	n := 0
+	for n < len(all) && all[n].messages > 0 && all[n].lastID < id {
+		n++
+	}
+	return all[:n]
+}
+
+// dropDecisions drops the partitions of decisions that records before logFrom caused, and none else.
+func (b *batch) dropDecisions() error {
+	limit := decisionTable(b.logFrom)
+	b.decisions = slices.DeleteFunc(b.decisions, func(d encodedDecision) bool {
+		return decisionTable(d.pos.Seq).part < limit.part
+	})
+	ids, err := b.tx.partsOf(tableDecisions)
+	for _, id := range ids {
+		if id.part < limit.part {
+			b.drop(id)
+		}
+	}
+	return err
+}
+
+// drop forgets what the batch has for a table of a partition, and notes what was written of it before.
+func (b *batch) drop(id tableID) {
+	delete(b.over.tables, id)
+	b.over.put(tableID{table: tableFreeing}, freeingKey(id), []byte{})
+}
+
+func freeingKey(id tableID) []byte { return append([]byte{byte(id.table)}, id.partName()...) }
+
+func readFreeingKey(key []byte) (id tableID, err error) {
+	if len(key) != 5 {
+		return id, errMalformed
+	}
+	return tableID{table(key[0]), binary.BigEndian.Uint32(key[1:])}, nil
+}
+
+// freeing are the tables that were dropped and whose pages are not all given back.
+func (t *stateTx) freeing() (map[tableID]bool, error) {
+	ids := make(map[tableID]bool)
+	err := t.scan(tableID{table: tableFreeing}, nil, nil, false, func(key, _ []byte) error {
+		id, err := readFreeingKey(key)
+		ids[id] = true
+		return err
+	})
+	return ids, err
+}
+
+// freeRows is how many rows of a dropped table one transaction gives back: some megabytes.
+const freeRows = 4096
+
+// freeStep gives back some pages of what state.db dropped. It says whether there was anything to do.
+func (s *Store) freeStep() (did bool, err error) {
+	s.applyMu.Lock()
+	defer s.applyMu.Unlock()
+	err = guard(stateFile, func() error {
+		return s.state.View(func(tx *bbolt.Tx) error {
+			left, err := newStateTx(tx, nil).freeing()
+			did = len(left) > 0
+			return err
+		})
+	})
+	if err != nil || !did {
+		return false, stateDamaged(0, err)
+	}
+	return true, freeIn(s.state, stateFile)
+}
+
+// freeIn gives back some pages of what a state file has dropped, if there is anything.
+func freeIn(db *bbolt.DB, file string) error {
+	return diskFull(guard(file, func() error {
+		return db.Update(func(tx *bbolt.Tx) error { return freeSome(newStateTx(tx, nil)) })
+	}))
+}
+
+func freeSome(tx *stateTx) error {
+	id, key := tableID{}, []byte(nil)
+	err := tx.scan(tableID{table: tableFreeing}, nil, nil, false, func(k, _ []byte) (err error) {
+		key = slices.Clone(k)
+		if id, err = readFreeingKey(k); err == nil {
+			err = errStop
+		}
+		return err
+	})
+	if key == nil || err != nil {
+		return err
+	}
+	var rows [][]byte
+	err = tx.scan(id, nil, nil, false, func(k, _ []byte) error {
+		rows = append(rows, slices.Clone(k))
+		if len(rows) == freeRows {
+			return errStop
+		}
+		return nil
+	})
+	for _, row := range rows {
+		if err == nil {
+			err = tx.delete(id, row)
+		}
+	}
+	if err != nil || len(rows) == freeRows {
+		return err
+	}
+	if tx.bucket(id) != nil {
+		if err := tx.bolt.Bucket(id.name()).DeleteBucket(id.partName()); err != nil {
+			return err
+		}
+	}
+	return tx.delete(tableID{table: tableFreeing}, key)
+}
