@@ -3,11 +3,9 @@ package store
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -47,6 +45,10 @@ func child(dir string) int {
 		fillUntilKilled(dir)
 	case "disk full":
 		fillDisk(dir)
+	case "keep up":
+		keepUp(dir)
+	case "retire on a full disk":
+		retireOnFullDisk(dir)
 	}
 	return 0
 }
@@ -115,15 +117,9 @@ func TestStore_killed(t *testing.T) {
 // TestStore_diskFull gives a process a file system of three megabytes.
 func TestStore_diskFull(t *testing.T) {
 	cmd := childCommand(t, t.TempDir(), "disk full")
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
-	}
+	cmd.SysProcAttr = ownFileSystem()
 	out, err := cmd.Output()
-	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC) || strings.HasPrefix(string(out), "no mount") {
-		t.Skip("this system gives no file system of its own to a process: ", err, string(out))
-	}
+	skipWithoutMount(t, out, err)
 	require.NoError(t, err)
 	require.Equal(t, "as before\n", string(out))
 }

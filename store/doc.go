@@ -141,7 +141,7 @@
 // Retire is called in a loop. A record says what goes before it goes, and is itself part of the log:
 //
 //	what is still open in the oldest partition whose time is over is closed, 256 messages a record
-//	the partition is dropped: its heads at once, so that nobody finds it; its pages 4096 rows at a time
+//	the partition is dropped: its heads at once, so that nobody finds it; its pages 2048 rows at a time
 //	rows of the inbox, then exceptions, 256 a record
 //	a segment, when its time is over and no message and no row rests on its records any more
 //

@@ -127,7 +127,7 @@ func (t *stateTx) freeing() (map[tableID]bool, error) {
 }
 
 // freeRows is how many rows of a dropped table one transaction gives back: some megabytes.
-const freeRows = 4096
+const freeRows = 2048
 
 // freeStep gives back some pages of what state.db dropped. It says whether there was anything to do.
 func (s *Store) freeStep() (did bool, err error) {
