@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -65,6 +66,9 @@ func (s *Store) beginFold(path string, partition uint64, scratch bool) (*bbolt.D
 		return nil, err
 	}
 	if there {
+		if err := s.checkBase(); err != nil {
+			return nil, err
+		}
 		return copyState(s.basePath(), path, scratch)
 	}
 	o, err := s.origin(partition)
@@ -72,6 +76,22 @@ func (s *Store) beginFold(path string, partition uint64, scratch bool) (*bbolt.D
 		return nil, err
 	}
 	return createState(path, o, scratch)
+}
+
+// checkBase refuses a base.db that a fold of this version cannot go on from.
+func (s *Store) checkBase() error {
+	if s.base.db != nil {
+		return nil
+	}
+	db, err := openStateFile(s.basePath(), baseFile, bbolt.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	m, err := stateMetaOf(db)
+	if err == nil && m.format < stateVersion {
+		err = &DamagedError{File: baseFile, Err: fmt.Errorf("is of format %d, and the records that it was made of are dropped", m.format)}
+	}
+	return errors.Join(err, db.Close())
 }
 
 // copyState copies a state file that nobody writes at the moment, and opens the copy. It is there whole or

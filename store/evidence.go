@@ -55,6 +55,8 @@ var ErrNoCommit = errors.New("no commit ends with that record")
 // Evidence makes the bundle about a message; ErrNotFound when there is none. via are seqs of heads that are
 // kept elsewhere, which the links are to come past; ErrNoCommit when one is none.
 func (s *Store) Evidence(ctx context.Context, id statemachine.ID, via ...uint64) (*Evidence, error) {
+	s.log.stay.RLock()
+	defer s.log.stay.RUnlock()
 	e, err := s.evidence(ctx, id, via)
 	if err != nil {
 		return nil, fmt.Errorf("store: evidence: %w", err)

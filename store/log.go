@@ -46,7 +46,7 @@ type segmentLog struct {
 	segments []*segment // ascending; the last is appended to
 
 	stay sync.RWMutex // held for reading by who needs all files to stay as they are named
-	sums sync.Mutex   // held while something is noted in the head of a closed segment
+	sums sync.Mutex   // held while a segment's hash is noted in the one behind it
 }
 
 // openLog opens what is there.
@@ -251,8 +251,6 @@ func (l *segmentLog) hashSegments(done <-chan struct{}) error {
 
 // putSum notes the hash of a segment in the one behind it, while both stay.
 func (l *segmentLog) putSum(s, before *segment) error {
-	l.stay.RLock()
-	defer l.stay.RUnlock()
 	l.sums.Lock()
 	defer l.sums.Unlock()
 	if s.summed || before.retired || s.retired || s.db.IsReadOnly() {

@@ -241,9 +241,11 @@ func (r *retention) logDue(oldest *segment, next uint64) (due bool, err error) {
 	if r.keep.Log.IsZero() {
 		return false, nil
 	}
-	last, err := oldest.commitAt(oldest.last) // closed: nobody appends to it any more
-	if err != nil || !last.at.Before(r.keep.Log) {
-		return false, err
+	if oldest.last >= oldest.first { // closed: nobody appends to it any more
+		last, err := oldest.commitAt(oldest.last)
+		if err != nil || !last.at.Before(r.keep.Log) {
+			return false, err
+		}
 	}
 	err = r.s.view(func(tx *stateTx) error {
 		rests, err := restsOn(tx)

@@ -25,6 +25,8 @@ func (l *segmentLog) dropBefore(seq uint64) (did bool, err error) {
 		return false, nil
 	}
 	defer l.stay.Unlock()
+	l.sums.Lock()
+	defer l.sums.Unlock()
 	segments := l.from(0)
 	if len(segments) < 2 || segments[1].first > seq {
 		return false, nil

@@ -238,7 +238,7 @@ func (s *segment) view(fn func(*bbolt.Tx) error) error {
 // damaged makes err a DamagedError, unless it is one or says something else.
 func (s *segment) damaged(seq uint64, err error) error {
 	var already *DamagedError
-	if err == nil || errors.As(err, &already) || errors.Is(err, ErrNewerFormat) {
+	if err == nil || errors.As(err, &already) || errors.Is(err, ErrNewerFormat) || errors.Is(err, errRetired) {
 		return err
 	}
 	return &DamagedError{File: s.name, Seq: seq, Err: err}
