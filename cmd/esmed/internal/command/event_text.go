@@ -247,13 +247,28 @@ func decisionWords(e control.Event, d control.Decision) string {
 }
 
 func matchedWords(d control.Decision) string {
+	to := fmt.Sprintf("part %d of %s", d.Part, clean(d.Message))
+	if d.Attempt > 0 {
+		to = fmt.Sprintf("attempt %d of %s", d.Attempt, to)
+	}
+	words := foundWords(d) + " to " + to
+	if d.By != "operator" && d.Candidates > 1 {
+		words += fmt.Sprintf(", one of %d told apart by %s", d.Candidates, or(d.NarrowedBy, "nothing"))
+	}
+	return words
+}
+
+// foundWords say by what evidence found its message.
+func foundWords(d control.Decision) string {
+	switch d.By {
+	case "operator":
+		return "given by an operator's decision"
+	case "request":
+		return "the answer to our own question"
+	}
 	words := fmt.Sprintf("matched by %s %s", clean(d.By), quote(d.ExternalID))
 	if len(d.Rule) > 0 {
 		words += " under " + clean(strings.Join(d.Rule, ", "))
-	}
-	words += fmt.Sprintf(" to attempt %d of part %d of %s", d.Attempt, d.Part, clean(d.Message))
-	if d.Candidates > 1 {
-		words += fmt.Sprintf(", one of %d told apart by %s", d.Candidates, or(d.NarrowedBy, "nothing"))
 	}
 	return words
 }
@@ -272,7 +287,15 @@ func verdictWords(d control.Decision) string {
 	case "held":
 		return "held"
 	case "conflict":
-		return "conflict, did not count: the first final state stands"
+		return "conflict, did not count"
 	}
 	return clean(d.Verdict) + ", did not count"
+}
+
+// withWhy adds why, if that says more.
+func withWhy(words, why string) string {
+	if strings.Contains(words, clean(why)) {
+		return words
+	}
+	return words + ": " + clean(why)
 }

@@ -157,7 +157,8 @@ func (s *sendFlags) waitFor(cmd *cobra.Command, o output, c *control.Client, m c
 	if err != nil {
 		return err
 	}
-	if err := printStatus(o, []control.Message{m}, true); err != nil {
+	n := &narrator{ctx: ctx, c: c, o: o}
+	if err := n.print([]control.Message{m}, true); err != nil {
 		return err
 	}
 	switch {

@@ -58,12 +58,13 @@ type Acceptance struct {
 // MessageReceipt is the report that a state rests on. DoneDate is "" when the SMSC's date was none, and
 // without zone when its zone is not configured.
 type MessageReceipt struct {
-	RawStat      string `json:"raw_stat"`
-	MessageState *int   `json:"message_state" doc:"The octet of the TLV"`
-	Err          string `json:"err"`
-	DoneDateRaw  string `json:"done_date_raw"`
-	DoneDate     string `json:"done_date"`
-	Record       uint64 `json:"record"`
+	RawStat      string    `json:"raw_stat"`
+	MessageState *int      `json:"message_state" doc:"The octet of the TLV"`
+	Err          string    `json:"err"`
+	DoneDateRaw  string    `json:"done_date_raw"`
+	DoneDate     string    `json:"done_date"`
+	At           time.Time `json:"at" doc:"When it came, by our clock"`
+	Record       uint64    `json:"record"`
 }
 
 // Verification is a finding about a message that does not come from its SMSC.

@@ -52,7 +52,7 @@ func (r renderer) message(m *statemachine.Message) Message {
 func messageReceipt(r *statemachine.Reported) *MessageReceipt {
 	return &MessageReceipt{
 		RawStat: r.RawStat, MessageState: wireState(r.MessageState), Err: r.Err,
-		DoneDateRaw: r.DoneDateRaw, DoneDate: r.DoneDate.String(), Record: r.Seq,
+		DoneDateRaw: r.DoneDateRaw, DoneDate: r.DoneDate.String(), At: r.At.UTC(), Record: r.Seq,
 	}
 }
 
