@@ -255,7 +255,11 @@ func (s *step) rejudgeFor(e *evidence, m *Message, d *Decision) (Verdict, error)
 	from := p.State
 	verdict, why := judgeAnew(e, p)
 	if verdict == VerdictApplied {
-		p.Reported, p.Ruling = e.report(d.By, d.Attempt), Ruling{}
+		ruling, err := s.rulingOf(d)
+		if err != nil {
+			return verdict, err
+		}
+		p.Reported, p.Ruling = e.report(d.By, d.Attempt), ruling
 	}
 	if err := s.settle(m, p, e.basis, e.seq, DoubtReceipt); err != nil {
 		return verdict, err
@@ -281,6 +285,19 @@ func (s *step) rejudgeFor(e *evidence, m *Message, d *Decision) (Verdict, error)
 		kind: KindConflict, group: partGroup(m, d.Part), smsc: e.smsc, account: e.account, m: m, part: d.Part,
 		record: e.seq, reason: why,
 	})
+}
+
+// rulingOf is the person's decision that a reception was matched by; the zero Ruling when it was by none.
+func (s *step) rulingOf(d *Decision) (Ruling, error) {
+	if d.By != ByOperator {
+		return Ruling{}, nil
+	}
+	rec, err := s.view.Record(d.Pos.Seq)
+	o, ok := rec.Fact.(*Operator)
+	if err != nil || !ok {
+		return Ruling{}, err
+	}
+	return Ruling{Action: o.Action, By: o.By, Reason: o.Reason, Seq: d.Pos.Seq}, nil
 }
 
 // settleDisagreement ends the conflict that was about nothing but the evidence's TLV and text, which the rules

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"esmed/cmd/esmed/internal/control"
 
@@ -185,14 +186,17 @@ func (t *resolveTeller) tell(r control.Resolved, n int) error {
 
 // movedWords say what a decision did to a message.
 func movedWords(m control.Moved) string {
-	words := fmt.Sprintf("message %s, part %d: ", clean(m.Message), m.Part)
+	var what []string
 	if m.Verdict != "" {
-		words += clean(m.Verdict) + "; "
+		what = append(what, clean(m.Verdict))
 	}
-	if m.From == m.To {
-		return words + "still " + or(m.To, "none")
+	switch {
+	case m.From != m.To:
+		what = append(what, fmt.Sprintf("%s, was %s", or(m.To, "none"), or(m.From, "none")))
+	case m.To != "":
+		what = append(what, "still "+clean(m.To))
 	}
-	return words + fmt.Sprintf("%s, was %s", or(m.To, "none"), or(m.From, "none"))
+	return fmt.Sprintf("message %s, part %d: %s", clean(m.Message), m.Part, strings.Join(what, "; "))
 }
 
 func (t *resolveTeller) finish() error {

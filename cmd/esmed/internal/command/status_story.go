@@ -122,8 +122,13 @@ func (s *story) submits() {
 				s.item(clock(a.At), "%s: %s", what, s.answered(p.Part, a))
 				continue
 			}
-			s.item(clock(a.At), "%s", what)
-			s.item(clock(accepted.At), "%s accepted it with %s (record %d)", clean(m.SMSC), s.answered(p.Part, a), accepted.Record)
+			if accepted.CommandStatus == "" {
+				s.item(clock(a.At), "%s: %s", what, s.answered(p.Part, a))
+				s.item(clock(accepted.At), "an operator said that %s accepted it as %s (record %d)", clean(m.SMSC), quote(a.MessageID), accepted.Record)
+			} else {
+				s.item(clock(a.At), "%s", what)
+				s.item(clock(accepted.At), "%s accepted it with %s (record %d)", clean(m.SMSC), s.answered(p.Part, a), accepted.Record)
+			}
 			accepted = nil
 		}
 	}
@@ -145,9 +150,6 @@ func (s *story) answered(part int, a control.Attempt) string {
 		if e.Type == "in_doubt" && e.Part == part && e.Attempt == a.Attempt {
 			words = fmt.Sprintf("its answer was lost (%s, record %d)", clean(e.Detail), e.Seq)
 		}
-	}
-	if a.MessageID != "" {
-		words += ", message_id " + quote(a.MessageID) + " is known from elsewhere"
 	}
 	return words
 }

@@ -49,7 +49,7 @@ type Destination struct {
 
 // Acceptance is the SMSC's answer to the attempt that it accepted.
 type Acceptance struct {
-	CommandStatus string    `json:"command_status"`
+	CommandStatus string    `json:"command_status" doc:"Empty where only an operator says that it was accepted"`
 	MessageID     string    `json:"message_id" doc:"As received"`
 	At            time.Time `json:"at"`
 	Record        uint64    `json:"record"`

@@ -38,13 +38,19 @@ func (r renderer) message(m *statemachine.Message) Message {
 		w.Parts[i] = r.part(&m.Parts[i])
 	}
 	if a := m.Acceptance(); a != nil {
-		w.Acceptance = &Acceptance{
-			CommandStatus: r.statusName(a.CommandStatus), MessageID: a.MessageID,
-			At: a.AnsweredAt.UTC(), Record: a.AnswerSeq,
-		}
+		w.Acceptance = r.acceptance(a)
 	}
 	if reported := m.Report(); reported != nil {
 		w.Receipt = messageReceipt(reported)
+	}
+	return w
+}
+
+// acceptance says how the SMSC accepted an attempt. Where only a person says that it did, there is no status.
+func (r renderer) acceptance(a *statemachine.Attempt) *Acceptance {
+	w := &Acceptance{MessageID: a.MessageID, At: a.AnsweredAt.UTC(), Record: a.DoubtEndSeq}
+	if a.AnswerSeq != 0 {
+		w.CommandStatus, w.Record = r.statusName(a.CommandStatus), a.AnswerSeq
 	}
 	return w
 }
@@ -64,7 +70,7 @@ func (r renderer) part(p *statemachine.Part) Part {
 			Attempt: a.Number, At: a.At.UTC(), Session: a.Session,
 			SequenceNumber: a.SequenceNumber, MessageID: a.MessageID,
 		}
-		if a.Answered() {
+		if a.Answered() && a.AnswerSeq != 0 {
 			w.Attempts[i].CommandStatus = r.statusName(a.CommandStatus)
 		}
 	}
