@@ -118,7 +118,7 @@ func TestSegmentLog_large(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, l.begin())
 	value := cutoffs(t, 1, 1)[0]
-	large := putBytes(value, 100, make([]byte, 1<<20))
+	large := putBytes(value, 4, make([]byte, 1<<20))
 	for range reopenBytes>>20 + 1 {
 		require.NoError(t, l.append([][]byte{large}, nil))
 	}
