@@ -17,6 +17,7 @@ func (b *batch) takeInbox(c *statemachine.InboxChange) error {
 		b.unlinkRow(old, c.Row)
 	}
 	b.moveRow(old, c.Row)
+	b.countRow(old, c.Row)
 	if c.Row == nil {
 		b.over.put(id, key, nil)
 		return nil
@@ -40,6 +41,21 @@ func (b *batch) moveRow(old, row *statemachine.InboxRow) {
 		b.over.put(id, is, []byte(row.Key))
 	}
 }
+
+// countRow counts rows that wait, which those that a person dismissed do not. Either may be nil.
+func (b *batch) countRow(old, row *statemachine.InboxRow) {
+	id, was, is := tableID{table: tableInboxWaiting}, waits(old), waits(row)
+	switch {
+	case was && !is:
+		b.over.put(id, inboxAgeKey(old), nil)
+		b.sizes[sizeKey(sizeWaiting, old.SMSC)]--
+	case is && !was:
+		b.over.put(id, inboxAgeKey(row), []byte(row.Key))
+		b.sizes[sizeKey(sizeWaiting, row.SMSC)]++
+	}
+}
+
+func waits(row *statemachine.InboxRow) bool { return row != nil && row.Dismissed == "" }
 
 // firstReception is a row's key in inbox_by_seq; nil when there is none.
 func firstReception(row *statemachine.InboxRow) []byte {

@@ -43,7 +43,7 @@ func causes(id tableID, r row, tx *stateTx) []uint64 {
 		}
 	case tableInboxBySeq:
 		return seqAtHead(r.key)
-	case tableInboxByAge:
+	case tableInboxByAge, tableInboxWaiting:
 		if held, err := decodeRow(tx.get(tableID{table: tableInbox}, bounded(slices.Clone(r.value)))); err == nil {
 			return held.Receptions
 		}

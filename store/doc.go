@@ -104,6 +104,7 @@
 //	inbox_by_key    str account + key         list of row keys
 //	inbox_by_dest   str account + dest        list of row keys that wait for it
 //	inbox_by_age    str smsc + received_at + row key    row key
+//	inbox_waiting   the same, of rows that nobody dismissed
 //	inbox_by_seq    seq of its first reception          row key
 //	inbound         str account + fingerprint seq + time, for ten minutes
 //	inbound_by_age  time + seq                key in inbound
@@ -115,7 +116,7 @@
 //	overdue         str smsc + "u" + minute     how many parts UNREPORTED have their window ended in it
 //	                str smsc + "d" + second     how many parts IN_DOUBT
 //	freeing         table (1) + number (4)    nothing; what was dropped and is to be given back
-//	sizes           "m", "q" + smsc, "i" + smsc, "x" + kind     how many messages, parts queued, rows, open exceptions
+//	sizes           "m", "q" + smsc, "i" + smsc, "w" + smsc, "x" + kind     how many messages, parts queued, rows, rows waiting, open exceptions
 //
 // A partition is a range of message ids: the last one, once it is full or spans a week, is followed by one that
 // begins with the next id behind all of its own. Which partition a message, its indexes and its refs belong to

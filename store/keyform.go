@@ -162,6 +162,7 @@ func sizeKey(kind byte, of string) string { return string(kind) + of }
 const (
 	sizeQueue    = 'q' // parts that wait, of an SMSC
 	sizeInbox    = 'i' // rows, of an SMSC
+	sizeWaiting  = 'w' // rows that nobody dismissed, of an SMSC
 	sizeOpen     = 'x' // open exceptions, of a kind
 	sizeMessages = 'm' // messages; of nothing
 )

@@ -54,9 +54,10 @@ func (s *Store) Stat(context.Context) (Stat, error) {
 
 // InboxStat describes an SMSC's inbox.
 type InboxStat struct {
-	SMSC   string
-	Rows   int64
-	Oldest time.Time // ReceivedAt of the oldest row; zero when there is none
+	SMSC    string
+	Rows    int64
+	Waiting int64     // rows that nobody dismissed
+	Oldest  time.Time // ReceivedAt of the oldest of these; zero when there is none
 }
 
 // InboxStats describes every inbox that ever had a row, by SMSC.
@@ -68,8 +69,9 @@ func (s *Store) InboxStats(ctx context.Context) (all []InboxStat, err error) {
 		})
 		for i := range all {
 			prefix := appendKeyPart(nil, all[i].SMSC)
+			all[i].Waiting = readSize(tx.get(tableID{table: tableSizes}, []byte(sizeKey(sizeWaiting, all[i].SMSC))))
 			if err == nil {
-				err = tx.scan(tableID{table: tableInboxByAge}, prefix, nil, false, func(key, _ []byte) error {
+				err = tx.scan(tableID{table: tableInboxWaiting}, prefix, nil, false, func(key, _ []byte) error {
 					if rest := key[len(prefix):]; len(rest) >= 8 {
 						all[i].Oldest = fromKeyNanos(rest)
 					}

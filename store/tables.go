@@ -23,6 +23,7 @@ const (
 	tableInboxByDest
 	tableInboxByAge
 	tableInboxBySeq
+	tableInboxWaiting
 	tableInbound
 	tableInboundByAge
 	tableExceptions
@@ -46,7 +47,7 @@ const (
 var tableNames = [...]string{
 	tableMeta: "meta", tablePartitions: "partitions", tableQueue: "queue", tableDelayed: "delayed",
 	tableUnanswered: "unanswered", tableInbox: "inbox", tableInboxByKey: "inbox_by_key",
-	tableInboxByDest: "inbox_by_dest", tableInboxByAge: "inbox_by_age", tableInboxBySeq: "inbox_by_seq",
+	tableInboxByDest: "inbox_by_dest", tableInboxByAge: "inbox_by_age", tableInboxBySeq: "inbox_by_seq", tableInboxWaiting: "inbox_waiting",
 	tableInbound: "inbound", tableInboundByAge: "inbound_by_age", tableExceptions: "exceptions", tableOpenByGroup: "open_by_group",
 	tableOpen: "open", tableTallies: "tallies", tableSizes: "sizes", tableWindows: "windows", tableOverdue: "overdue",
 	tableFreeing:   "freeing",

@@ -234,7 +234,7 @@ func (b *backend) InboxSizes(ctx context.Context) (map[string]int64, error) {
 	stats, err := b.store.InboxStats(ctx)
 	sizes := make(map[string]int64, len(stats))
 	for _, s := range stats {
-		sizes[s.SMSC] = int64(s.Rows)
+		sizes[s.SMSC] = s.Waiting
 	}
 	return sizes, apiError(err)
 }

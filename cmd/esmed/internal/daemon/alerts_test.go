@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -86,4 +87,28 @@ func TestAlerts_inDoubt(t *testing.T) {
 	s.awaitState(s.submit(number(1)), "IN_DOUBT")
 	require.True(t, s.alert("in_doubt", "alpha").Active)
 	require.False(t, s.alert("exceptions", "").Active)
+}
+
+func TestAlerts_inboxAge_dismissedReceiptsDoNotCount(t *testing.T) {
+	s := newSystem(t, smpptest.Config{OnSubmit: func(_ smpptest.Submit, a smpptest.Action) smpptest.Action {
+		a.Receipts = []smpptest.Planned{{Kind: smpptest.UnknownID, Word: "DELIVRD"}}
+		return a
+	}}, func(c *config.Config) { c.Alerts.InboxOlderThan = time.Millisecond })
+	s.submit(number(1))
+	s.awaitRecord("reception")
+	s.drained()
+	require.True(t, s.alert("inbox_age", "alpha").Active)
+	require.Contains(t, s.metrics(), `esmed_inbox_size{smsc="alpha"} 1`)
+	require.EqualValues(t, 1, s.total().Inbox)
+
+	rows := s.inbox()
+	require.Len(t, rows, 1)
+	summary, err := s.api.Resolve(s.ctx, control.Resolve{IDs: []string{rows[0].ID}, Action: "dismiss", Reason: "another system's"},
+		func(control.Resolved) error { return nil })
+	require.NoError(t, err)
+	require.EqualValues(t, 1, summary.Resolved)
+	require.False(t, s.alert("inbox_age", "alpha").Active)
+	require.Contains(t, s.metrics(), `esmed_inbox_size{smsc="alpha"} 0`)
+	require.Zero(t, s.total().Inbox)
+	require.Len(t, s.inbox(), 1)
 }

@@ -106,8 +106,8 @@ func (g *gauges) stat(st store.Stat, set setter) {
 func (g *gauges) inbox(ctx context.Context, now time.Time, set setter) error {
 	stats, err := g.store.InboxStats(ctx)
 	for _, in := range stats {
-		set(g.inboxSize, float64(in.Rows), in.SMSC)
-		if in.Rows > 0 {
+		set(g.inboxSize, float64(in.Waiting), in.SMSC)
+		if in.Waiting > 0 {
 			set(g.inboxOldest, now.Sub(in.Oldest).Seconds(), in.SMSC)
 		}
 	}
