@@ -46,6 +46,7 @@ func newApplier(db *bbolt.DB, file string, filters *filters, fold statemachine.F
 type applied struct {
 	record    statemachine.Record
 	decisions []statemachine.Decision
+	messages  []*statemachine.Message // as it left them
 	noEffect  string
 }
 
@@ -187,7 +188,7 @@ func (s *Store) applyBatch() error {
 	each := func(a applied) {
 		s.judged.add(a)
 		if s.cfg.OnDecisions != nil {
-			s.cfg.OnDecisions(a.record, a.decisions)
+			s.cfg.OnDecisions(a.record, a.decisions, a.messages)
 		}
 	}
 	if err := s.applier.run(s.nextRecords(s.applied.Load()), each); err != nil {

@@ -93,7 +93,7 @@ func readRulesRecord(seq uint64, record func(uint64) (statemachine.Record, error
 // apply folds one record in.
 func (b *batch) apply(fold statemachine.Fold, rec statemachine.Record) (applied, error) {
 	eff, err := b.step(fold, rec)
-	return applied{rec, eff.Decisions, eff.NoEffect}, err
+	return applied{rec, eff.Decisions, eff.Messages, eff.NoEffect}, err
 }
 
 // step is apply that gives all that the record changes.

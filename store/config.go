@@ -32,8 +32,9 @@ type Config struct {
 	PartitionMessages int
 
 	// OnDecisions and OnCommit are for metrics; nil = none. They are called by the applier after each
-	// record that it applied for the first time, and by the writer after each commit. They must not block.
-	OnDecisions func(statemachine.Record, []statemachine.Decision)
+	// record that it applied for the first time, with the messages as the record left them, and by the writer
+	// after each commit. They must not block, nor ask the store.
+	OnDecisions func(statemachine.Record, []statemachine.Decision, []*statemachine.Message)
 	OnCommit    func(records int, elapsed time.Duration)
 
 	// OnObstacle is told by the applier when it cannot go on for now (ErrDiskFull, ErrKey), and with nil

@@ -238,15 +238,19 @@ func agreeOnCounters(t tb, s *Store, mem *statemachine.Memory) {
 	for kind, n := range stat.Open {
 		require.Equal(t, open[kind], n, kind)
 	}
-	inbox := make(map[string]int64)
+	inbox, counted := make(map[string]int64), make(map[string]int64)
 	for _, row := range mem.Inbox {
 		inbox[row.SMSC]++
+		if row.Dismissed == "" {
+			counted[row.SMSC]++
+		}
 	}
 	stats, err := s.InboxStats(ctx)
 	require.NoError(t, err)
 	for _, st := range stats {
 		require.Equal(t, inbox[st.SMSC], st.Rows)
-		require.Equal(t, st.Rows > 0, !st.Oldest.IsZero())
+		require.Equal(t, counted[st.SMSC], st.Waiting)
+		require.Equal(t, st.Waiting > 0, !st.Oldest.IsZero())
 	}
 }
 

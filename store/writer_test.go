@@ -205,7 +205,7 @@ func TestStore_metrics(t *testing.T) {
 		commits.Add(1)
 		records.Add(int64(n))
 	}
-	cfg.OnDecisions = func(_ statemachine.Record, ds []statemachine.Decision) {
+	cfg.OnDecisions = func(_ statemachine.Record, ds []statemachine.Decision, _ []*statemachine.Message) {
 		applied.Add(1)
 		decisions.Add(int64(len(ds)))
 	}

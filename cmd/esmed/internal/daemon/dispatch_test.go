@@ -322,6 +322,7 @@ func TestMetrics_nameWhatHappened(t *testing.T) {
 		`esmed_inbox_size{smsc="alpha"} 1`,
 		`esmed_apply_lag_records 0`,
 		`esmed_receipt_ack_seconds_count{smsc="alpha"} 3`,
+		`esmed_receipt_delay_seconds_count{smsc="alpha"} 1`,
 	} {
 		require.Contains(t, text, line)
 	}

@@ -22,6 +22,7 @@ type metrics struct {
 
 	submitResponse *prometheus.HistogramVec // smsc
 	receiptAck     *prometheus.HistogramVec // smsc
+	receiptDelay   *prometheus.HistogramVec // smsc
 	commitSeconds  prometheus.Histogram
 	commitRecords  prometheus.Histogram
 	retryMatched   prometheus.Counter
@@ -45,6 +46,7 @@ func newMetrics() *metrics {
 		states:         counter("esmed_states_total", "Parts that came into a state.", "smsc", "state"),
 		submitResponse: histogram("esmed_submit_response_seconds", "From submit_sm to its answer.", 0.0005, 18),
 		receiptAck:     histogram("esmed_receipt_ack_seconds", "From a delivery to the answer that says it is stored.", 0.00025, 16),
+		receiptDelay:   histogram("esmed_receipt_delay_seconds", "From submit_sm to the receipt with its final state.", 0.05, 22),
 		commitSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "esmed_commit_seconds", Help: "One commit of the log, fsync included.",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 16),
@@ -60,7 +62,7 @@ func newMetrics() *metrics {
 			Name: "esmed_alert_active", Help: "Whether something is so that an operator must know of.",
 		}, []string{"alert"}),
 	}
-	m.registry.MustRegister(m.submits, m.receptions, m.verdicts, m.states, m.submitResponse, m.receiptAck,
+	m.registry.MustRegister(m.submits, m.receptions, m.verdicts, m.states, m.submitResponse, m.receiptAck, m.receiptDelay,
 		m.commitSeconds, m.commitRecords, m.retryMatched, m.alerts,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m

@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"slices"
+
 	"go.uber.org/zap"
 
 	"esmed/receipt"
@@ -18,7 +20,7 @@ type witness struct {
 }
 
 // decided takes a record and what was concluded from it (store.Config.OnDecisions).
-func (w *witness) decided(rec statemachine.Record, decisions []statemachine.Decision) {
+func (w *witness) decided(rec statemachine.Record, decisions []statemachine.Decision, messages []*statemachine.Message) {
 	w.clock.saw(rec.At)
 	smsc := ""
 	switch fact := rec.Fact.(type) {
@@ -33,6 +35,7 @@ func (w *witness) decided(rec statemachine.Record, decisions []statemachine.Deci
 	case *statemachine.Reception:
 		smsc = fact.SMSC
 		w.received(rec.Seq, fact, decisions)
+		w.delayed(rec, fact, decisions, messages)
 	case *statemachine.QueryResp:
 		smsc = fact.SMSC
 	case *statemachine.Retry:
@@ -51,6 +54,23 @@ func (w *witness) received(seq uint64, r *statemachine.Reception, decisions []st
 		if d := &decisions[i]; d.Record == seq && d.Verdict == statemachine.VerdictHeld {
 			w.log.Warn("receipt held", zap.String("smsc", r.SMSC), zap.String("session", r.Session), zap.Uint64("seq", seq),
 				zap.String("message_id", reading.ID), zap.String("correlation", string(d.Correlation)))
+		}
+	}
+}
+
+// delayed takes how long a part's final receipt took to come.
+func (w *witness) delayed(rec statemachine.Record, r *statemachine.Reception, decisions []statemachine.Decision, messages []*statemachine.Message) {
+	for i := range decisions {
+		d := &decisions[i]
+		if d.Record != rec.Seq || d.Verdict != statemachine.VerdictApplied || !d.To.Final() {
+			continue
+		}
+		n := slices.IndexFunc(messages, func(m *statemachine.Message) bool { return m.ID == d.Message })
+		if n < 0 {
+			continue
+		}
+		if a := messages[n].Part(d.Part).Accepted(); a != nil {
+			w.metrics.receiptDelay.WithLabelValues(r.SMSC).Observe(rec.At.Sub(a.At).Seconds())
 		}
 	}
 }
