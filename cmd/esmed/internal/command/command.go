@@ -75,7 +75,7 @@ Its other commands ask the daemon what happened to a message, and how it knows.`
 		runCommand(), configCommand(),
 		sendCommand(), statusCommand(), eventsCommand(), listCommand(),
 		inboxCommand(), exceptionsCommand(), reportCommand(), bindsCommand(), checkCommand(), verifyCommand(),
-		reprocessCommand(), evidenceCommand(),
+		reprocessCommand(), evidenceCommand(), backupCommand(), rebuildCommand(),
 		decodeCommand(), versionCommand(),
 	)
 	root.SetHelpCommand(helpCommand(root))

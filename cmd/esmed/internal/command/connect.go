@@ -32,11 +32,15 @@ func socketFlag(cmd *cobra.Command, r *reach) {
 // readFlags are those of a command that can do without a daemon.
 func readFlags(cmd *cobra.Command, r *reach) {
 	socketFlag(cmd, r)
+	dataDirFlag(cmd, r, "what to read when no daemon runs (also ESMED_DATA_DIR)")
+}
+
+func dataDirFlag(cmd *cobra.Command, r *reach, help string) {
 	def := config.Default().DataDir
 	if s := os.Getenv("ESMED_DATA_DIR"); s != "" {
 		def = s
 	}
-	cmd.Flags().StringVar(&r.dataDir, "data-dir", def, "what to read when no daemon runs (also ESMED_DATA_DIR)")
+	cmd.Flags().StringVar(&r.dataDir, "data-dir", def, help)
 }
 
 // daemon is a client of the daemon. The caller closes it.

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 
@@ -23,7 +24,10 @@ var runFlags = []struct{ name, path, help string }{
 }
 
 func runCommand() *cobra.Command {
-	var path string
+	var (
+		path     string
+		restored restoredFlag
+	)
 	cmd := &cobra.Command{
 		Use:   "run --config FILE",
 		Short: "Run the daemon in the foreground",
@@ -45,15 +49,31 @@ Exit status 2 says that starting it again changes nothing before the configurati
 			if err != nil {
 				return badConfig(path, err)
 			}
-			return runDaemon(cmd, path, cfg, load)
+			return runDaemon(cmd, path, cfg, restored, load)
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", "", "the configuration file")
+	cmd.Flags().Var(&restored, "restored", "at the first start from a backup: put what it holds as queued in doubt (the default), or send it")
 	for _, f := range runFlags {
 		cmd.Flags().String(f.name, "", f.help)
 	}
 	return cmd
 }
+
+// restoredFlag is a word of daemon.Options.Restored.
+type restoredFlag string
+
+func (f *restoredFlag) String() string { return string(*f) }
+
+func (f *restoredFlag) Set(s string) error {
+	if s != daemon.RestoredDoubt && s != daemon.RestoredSend {
+		return fmt.Errorf("want %s or %s", daemon.RestoredDoubt, daemon.RestoredSend)
+	}
+	*f = restoredFlag(s)
+	return nil
+}
+
+func (*restoredFlag) Type() string { return "doubt|send" }
 
 func changedFlags(cmd *cobra.Command) map[string]string {
 	set := map[string]string{}
@@ -66,9 +86,9 @@ func changedFlags(cmd *cobra.Command) map[string]string {
 }
 
 // runDaemon runs it without the program's own context: the daemon counts signals itself.
-func runDaemon(cmd *cobra.Command, path string, cfg *config.Config, load func() (*config.Config, error)) error {
+func runDaemon(cmd *cobra.Command, path string, cfg *config.Config, restored restoredFlag, load func() (*config.Config, error)) error {
 	err := daemon.Run(context.WithoutCancel(cmd.Context()), cfg, daemon.Options{
-		Version: version(), File: path, Log: cmd.ErrOrStderr(), Reload: load,
+		Version: version(), File: path, Log: cmd.ErrOrStderr(), Reload: load, Restored: string(restored),
 	})
 	return daemonFailure(cfg, err)
 }

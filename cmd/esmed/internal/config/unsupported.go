@@ -8,7 +8,6 @@ func (c *Config) refuseUnsupported(ps *problems) {
 	ps.notYet(len(c.Webhooks) > 0, "webhooks")
 	ps.notYet(len(c.Callbacks) > 0, "callbacks")
 	ps.notYet(len(c.API.CallbackPrefixes) > 0, "api.callback_prefixes")
-	ps.notYet(c.Store.Retention != Default().Store.Retention, "store.retention")
 	for i := range c.SMSCs {
 		s, path := &c.SMSCs[i], fmt.Sprintf("smscs[%d]", i)
 		ps.notYet(s.Bind == "transmitter+receiver", path+".bind")

@@ -42,6 +42,7 @@ func (c *Config) validate(ps *problems) {
 	if c.DefaultSMSC != "" {
 		ps.check(c.SMSC(c.DefaultSMSC) != nil, "default_smsc", "no SMSC is named %q (there are: %s)", c.DefaultSMSC, strings.Join(c.names(), ", "))
 	}
+	c.validateRetention(ps)
 	c.refuseUnsupported(ps)
 }
 

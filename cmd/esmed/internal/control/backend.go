@@ -17,10 +17,12 @@ var (
 	ErrNoHead        = errors.New("control: no chain head has that seq")                 // 422
 	ErrBusy          = errors.New("control: somebody else has this done just now")       // 409
 	ErrConfiguration = errors.New("control: the configuration cannot be used")           // 422
+	ErrDirectory     = errors.New("control: the directory cannot be used")               // 422
 	ErrUnavailable   = errors.New("control: the store is closed or has stopped working") // 503
 )
 
-// Backend is what an API works on. Every field but Submit, Binds, Alerts, Verify, Operate, Diagnose and Rehearse is needed.
+// Backend is what an API works on. Every field but Submit, Binds, Alerts, Verify, Operate, Diagnose, Rehearse and Backup is
+// needed.
 type Backend struct {
 	Submit     Submitter // nil: read-only, submits are answered 503
 	Messages   MessageReader
@@ -35,6 +37,7 @@ type Backend struct {
 	Operate    Operator                      // nil: read-only, decisions are answered 503
 	Diagnose   Diagnoser                     // nil: 503
 	Rehearse   Rehearser                     // nil: 503
+	Backup     Copier                        // nil: 503
 }
 
 // Submitter takes messages. Uniqueness of ref and idempotency key is its decision.

@@ -22,6 +22,7 @@ func (a *API) routeStreams(api huma.API) {
 		{a.describeResolve(api), a.postResolve},
 		{a.describeRetry(api), a.postInboxRetry},
 		{a.describeReprocess(api), a.postReprocess},
+		{a.describeBackup(api), a.postBackup},
 	}
 	for i := range routes {
 		api.OpenAPI().AddOperation(&routes[i].op)

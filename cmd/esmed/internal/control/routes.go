@@ -30,6 +30,7 @@ var scopes = map[string]Scopes{
 	"GET /v1/binds":                  ScopeRead,
 	"GET /v1/alerts":                 ScopeRead,
 	"POST /v1/verify":                ScopeOperate,
+	"POST /v1/backup":                ScopeOperate,
 	"GET /metrics":                   ScopeRead,
 	"GET /healthz":                   0,
 	"GET /readyz":                    0,

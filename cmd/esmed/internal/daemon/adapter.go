@@ -27,7 +27,7 @@ type backend struct {
 // readers are the parts of a control.Backend that a store without a daemon has too.
 func (b *backend) readers() control.Backend {
 	return control.Backend{
-		Messages: b, Log: b, Inbox: b, Exceptions: b, Evidence: b, Report: b, Verify: b, Diagnose: b, Rehearse: b,
+		Messages: b, Log: b, Inbox: b, Exceptions: b, Evidence: b, Report: b, Verify: b, Backup: b, Diagnose: b, Rehearse: b,
 	}
 }
 

@@ -28,9 +28,18 @@ type Options struct {
 	Log     io.Writer // nil = os.Stderr
 	// Reload reads the configuration anew on SIGHUP; nil = SIGHUP only reopens the access log.
 	Reload func() (*config.Config, error)
+	// Restored says what becomes of what a store restored from a backup holds as queued: RestoredDoubt (also "")
+	// or RestoredSend. It is of no effect for any other store.
+	Restored string
 	// Ready is called once the API serves and the SMSCs are being bound; nil = nobody is told.
 	Ready func()
 }
+
+// Words of Options.Restored.
+const (
+	RestoredDoubt = "doubt" // it may have been sent since: a person decides
+	RestoredSend  = "send"  // it is sent
+)
 
 // ConfigError says that the daemon cannot run as configured. Starting it again changes nothing: the
 // process is to exit with 2.
@@ -175,7 +184,7 @@ func (d *daemon) serve(ctx context.Context) error {
 
 // start does what comes before the first session: rules, what a crash left, API. It waits for room.
 func (d *daemon) start(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{d.checkAccounts, d.setFirstRules, d.recordCrash} {
+	for _, step := range []func(context.Context) error{d.restore, d.checkAccounts, d.setFirstRules, d.recordCrash} {
 		if err := persist(ctx, d.log, "start", func() error { return step(ctx) }); err != nil {
 			return err
 		}

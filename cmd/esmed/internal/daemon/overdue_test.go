@@ -102,6 +102,12 @@ func (r *replies) reply(q smpptest.Query) smpptest.Reply {
 	return r.list[min(len(r.asked), len(r.list))-1]
 }
 
+func (r *replies) queries() []smpptest.Query {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.asked)
+}
+
 func TestQueryOverdue(t *testing.T) {
 	const date = "261130120401000+"
 	tests := []struct {
@@ -137,9 +143,10 @@ func TestQueryOverdue(t *testing.T) {
 			require.Equal(t, tt.basis, m.Basis)
 			require.Equal(t, tt.answers, s.count(id, "query_resp"))
 			require.Equal(t, tt.cutoffs, s.count(id, "cutoff"))
-			require.Len(t, r.asked, tt.queries)
-			require.Equal(t, m.Acceptance.MessageID, r.asked[0].MessageID)
-			require.Equal(t, smpptest.Address{Addr: "ACME", TON: 5}, r.asked[0].Source)
+			asked := r.queries()
+			require.Len(t, asked, tt.queries)
+			require.Equal(t, m.Acceptance.MessageID, asked[0].MessageID)
+			require.Equal(t, smpptest.Address{Addr: "ACME", TON: 5}, asked[0].Source)
 			events := s.history(id)
 			if n := slices.IndexFunc(events, func(e control.Event) bool { return e.Type == "query_resp" }); n >= 0 {
 				require.NotEmpty(t, events[n].PDU)

@@ -42,6 +42,8 @@ type system struct {
 	stop context.CancelFunc
 	run  errgroup.Group
 
+	restored string // daemon.Options.Restored of the next start
+
 	mu     sync.Mutex // guards reload
 	reload func() (*config.Config, error)
 }
@@ -101,7 +103,7 @@ func (s *system) start() {
 	s.stop, s.run = stop, errgroup.Group{}
 	s.run.Go(func() error {
 		err := daemon.Run(ctx, s.cfg, daemon.Options{
-			Log: s.log, Ready: func() { close(ready) },
+			Log: s.log, Ready: func() { close(ready) }, Restored: s.restored,
 			Reload: func() (*config.Config, error) {
 				s.mu.Lock()
 				defer s.mu.Unlock()

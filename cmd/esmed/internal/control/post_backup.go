@@ -1,0 +1,99 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// postBackup copies the store. Progress comes while it works, the result last. A caller that goes away ends it.
+func (a *API) postBackup(w http.ResponseWriter, r *http.Request) {
+	dir, p := readBackup(w, r)
+	if p = firstProblem(knownQuery(r.URL.Query()), p); p != nil {
+		writeProblem(w, p)
+		return
+	}
+	if a.cfg.Backup == nil {
+		writeProblem(w, newProblem(http.StatusServiceUnavailable, "there is nothing to copy", ""))
+		return
+	}
+	out, err := newStream(w, ndjsonType)
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	result, err := a.cfg.Backup.Backup(ctx, dir, func(p BackupProgress) {
+		if a.stopping() != nil || out.send(BackupLine{Progress: &p}) != nil || out.flush() != nil {
+			cancel()
+		}
+	})
+	last := BackupLine{Result: &result}
+	switch {
+	case errors.Is(err, ErrDirectory):
+		last = BackupLine{Error: newProblem(http.StatusUnprocessableEntity, err.Error(),
+			"name a directory that is empty, or does not exist yet, where the daemon's user may write")}
+	case err != nil:
+		last = BackupLine{Error: a.problemOf("backup", err)}
+	}
+	_ = out.send(last)
+}
+
+// maxBackupBody is more than any path takes.
+const maxBackupBody = 16 << 10
+
+func readBackup(w http.ResponseWriter, r *http.Request) (dir string, p *Problem) {
+	if p := checkMedia(r.Header, messageTypes); p != nil {
+		return "", p
+	}
+	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBackupBody))
+	dec.DisallowUnknownFields()
+	var b Backup
+	if err := dec.Decode(&b); err != nil {
+		return "", newProblem(http.StatusBadRequest, "the body is not a backup: "+err.Error(), `{"dir": "/var/backups/esmed/today"}`)
+	}
+	if !filepath.IsAbs(b.Dir) {
+		p := newProblem(http.StatusUnprocessableEntity, "the backup is not valid", "")
+		p.Errors = []FieldProblem{{Path: "dir", Message: "want an absolute path"}}
+		return "", p
+	}
+	return filepath.Clean(b.Dir), nil
+}
+
+func (a *API) describeBackup(api huma.API) huma.Operation {
+	return huma.Operation{
+		Method: http.MethodPost, Path: "/v1/backup", OperationID: "backup", Summary: "Copy the store while it is in use",
+		RequestBody: &huma.RequestBody{Required: true, Content: content(jsonType, schemaOf[Backup](api))},
+		Responses: map[string]*huma.Response{
+			"200": {Description: "Progress, then the result", Content: content(ndjsonType, schemaOf[BackupLine](api))},
+		},
+	}
+}
+
+// Backup has the daemon copy its store into dir, an absolute path on its machine. progress may be nil; it is
+// called in between.
+func (c *Client) Backup(ctx context.Context, dir string, progress func(BackupProgress)) (result BackupResult, err error) {
+	body, err := json.Marshal(Backup{Dir: dir})
+	if err != nil {
+		return result, fmt.Errorf("control: backup: %w", err)
+	}
+	err = postLines(ctx, c, "/v1/backup", nil, bytes.NewReader(body), func(l *BackupLine) (bool, error) {
+		switch {
+		case l.Error != nil:
+			return true, &ProblemError{Problem: *l.Error}
+		case l.Result != nil:
+			result = *l.Result
+			return true, nil
+		case l.Progress != nil && progress != nil:
+			progress(*l.Progress)
+		}
+		return false, nil
+	})
+	return result, err
+}
