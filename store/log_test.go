@@ -88,7 +88,14 @@ func TestSegmentLog(outer *testing.T) {
 		drop(7)
 		require.Len(t, l.from(0), 3, "somebody needs all of it")
 		l.stay.RUnlock()
+		oldest := l.from(0)[0]
+		require.NoError(t, l.readFrom(1, func(uint64, []byte) (bool, error) {
+			drop(7)
+			return false, nil
+		}))
+		require.Len(t, l.from(0), 3, "somebody reads the oldest")
 		drop(7)
+		require.ErrorIs(t, oldest.read(1, nil), errRetired)
 		require.Equal(t, []uint64{5, 6, 7, 8, 9, 10, 11}, seqsFrom(t, l, 1, 0))
 		drop(1000)
 		require.Equal(t, []uint64{10, 11}, seqsFrom(t, l, 1, 0), "never the one that is appended to")

@@ -238,3 +238,41 @@ func TestNextQueued_handsOutNoTextThatCannotBeRead(t *testing.T) {
 		require.NoError(t, s.stop())
 	})
 }
+
+// TestKeyring_destroyBefore destroys keys by their age, and what a crash left of one.
+func TestKeyring_destroyBefore(t *testing.T) {
+	k := newKeyring(t.TempDir())
+	var names []uint64
+	for hour := range 4 {
+		key, err := k.sealing(began.Add(time.Duration(hour) * time.Hour))
+		require.NoError(t, err)
+		names = append(names, key.name)
+	}
+	left := func() (files []string) {
+		entries, err := os.ReadDir(k.dir)
+		require.NoError(t, err)
+		for _, e := range entries {
+			files = append(files, e.Name())
+		}
+		return files
+	}
+	n, err := k.destroyBefore(began.Add(time.Hour-1), 10)
+	require.NoError(t, err)
+	require.Zero(t, n, "it may have sealed a text until then")
+	n, err = k.destroyBefore(began.Add(time.Hour), 10)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	gone, err := k.named(names[0])
+	require.NoError(t, err)
+	require.Nil(t, gone)
+
+	cut := filepath.Join(k.dir, keyFile(names[1]))
+	require.NoError(t, os.Rename(cut, cut+tmpSuffix))
+	n, err = k.destroyBefore(began.AddDate(1, 0, 0), 1)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.Equal(t, []string{keyFile(names[3])}, left())
+	n, err = k.destroyBefore(began.AddDate(1, 0, 0), 10)
+	require.NoError(t, err)
+	require.Zero(t, n, "never the one in use")
+}
