@@ -10,7 +10,6 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"esmed/receipt"
 	"esmed/statemachine"
 )
 
@@ -19,7 +18,7 @@ type RebuildResult struct {
 	Records uint64 // folded: all that the log holds, or those behind base.db's
 	Elapsed time.Duration
 	// Older are the messages whose final state rests on a decision that was made when the parser was of another
-	// version than receipt.ParserVersion, in their order. It was made again by this one.
+	// version than Config.Parser, in their order. It was made again by this one.
 	Older []statemachine.ID
 }
 
@@ -54,7 +53,7 @@ func rebuild(ctx context.Context, cfg Config, progress func(done, total uint64))
 		err = errors.Join(err, ctx.Err())
 	}
 	if err == nil {
-		r.Older, err = olderFinals(ctx, a.db)
+		r.Older, err = olderFinals(ctx, a.db, cfg.Parser)
 	}
 	if err = errors.Join(err, a.db.Close()); err != nil {
 		return r, err
@@ -109,7 +108,7 @@ func (s *Store) beginAnew(path string) (*applier, error) {
 
 // olderFinals are the messages of a projection that nobody writes whose final state rests on a decision of
 // another parser's.
-func olderFinals(ctx context.Context, db *bbolt.DB) (ids []statemachine.ID, err error) {
+func olderFinals(ctx context.Context, db *bbolt.DB, parser string) (ids []statemachine.ID, err error) {
 	err = guard(stateFile, func() error {
 		return db.View(func(tx *bbolt.Tx) error {
 			state := newStateTx(tx, nil)
@@ -121,7 +120,7 @@ func olderFinals(ctx context.Context, db *bbolt.DB) (ids []statemachine.ID, err 
 						if err != nil {
 							return err
 						}
-						older, err := finalByOlder(state, m)
+						older, err := finalByOlder(state, m, parser)
 						if older {
 							ids = append(ids, m.ID)
 						}
@@ -136,7 +135,7 @@ func olderFinals(ctx context.Context, db *bbolt.DB) (ids []statemachine.ID, err 
 }
 
 // finalByOlder looks for what made the parts final among the decisions about their message, newest first.
-func finalByOlder(tx *stateTx, m *statemachine.Message) (bool, error) {
+func finalByOlder(tx *stateTx, m *statemachine.Message, parser string) (bool, error) {
 	reports := make(map[uint64]bool, len(m.Parts))
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Final() && p.Reported.Final {
@@ -151,7 +150,7 @@ func finalByOlder(tx *stateTx, m *statemachine.Message) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if d.Verdict == statemachine.VerdictApplied && reports[d.Record] && d.Parser != receipt.ParserVersion {
+		if d.Verdict == statemachine.VerdictApplied && reports[d.Record] && d.Parser != parser {
 			return true, nil
 		}
 		pos = d.Previous

@@ -193,14 +193,16 @@ func (d *differing) key() []byte {
 // decision takes a decision that differs as stored, if it may. textGone says of a record whether its text is.
 func (t *taken) decision(d *differing, textGone func(seq uint64) bool) bool {
 	var about []statemachine.Decision
-	d.each(func(_ *stateTx, r *row) bool {
+	may := false
+	d.each(func(tx *stateTx, r *row) bool {
 		decided, err := decodeDecision(r.key, r.value)
 		if err == nil {
 			about = append(about, decided)
+			may = may || tx == d.anewIn && decided.Parser != t.parser // base.db's: its rules were not seen
 		}
 		return false
 	})
-	may := slices.ContainsFunc(about, func(x statemachine.Decision) bool {
+	may = may || slices.ContainsFunc(about, func(x statemachine.Decision) bool {
 		return t.older(x.Pos.Seq) || t.records[x.Record] || t.messages[x.Message] || textGone(x.Record)
 	})
 	if !may {
