@@ -204,7 +204,7 @@ const (
 // Operator is what a person decided, or wants looked at again (record type operator).
 type Operator struct {
 	Action Action
-	By     string // "uid:0", or the token's name; "esmed" when a change of rules asked for it
+	By     string // "uid:0", or "token:" and its name; "esmed" when a change of rules asked for it
 	Reason string // the person's own words
 
 	Exception string     // id of the stored exception that is decided; "" where Row is
