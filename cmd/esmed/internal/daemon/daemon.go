@@ -184,7 +184,7 @@ func (d *daemon) serve(ctx context.Context) error {
 
 // start does what comes before the first session: rules, what a crash left, API. It waits for room.
 func (d *daemon) start(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{d.restore, d.checkAccounts, d.setFirstRules, d.recordCrash} {
+	for _, step := range []func(context.Context) error{d.restore, d.checkFirstAccounts, d.setFirstRules, d.recordCrash} {
 		if err := persist(ctx, d.log, "start", func() error { return step(ctx) }); err != nil {
 			return err
 		}

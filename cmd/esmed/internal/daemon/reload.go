@@ -39,6 +39,9 @@ func (d *daemon) takeUp(ctx context.Context, cfg *config.Config) error {
 			return &ConfigError{fmt.Errorf("smscs: %s: account changes from %q to %q: needs a restart", next.Name, now.Account, next.Account)}
 		}
 	}
+	if err := d.checkAccounts(ctx, cfg); err != nil {
+		return err
+	}
 	plan, err := d.fleet.plan(cfg)
 	if err != nil {
 		return err

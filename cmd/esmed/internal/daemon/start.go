@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -13,6 +14,7 @@ import (
 	"esmed/cmd/esmed/internal/control"
 	"esmed/receipt"
 	"esmed/statemachine"
+	"esmed/store"
 )
 
 // begin starts what comes before the sessions. It is false when that failed, and without an error when the
@@ -64,6 +66,8 @@ func (d *daemon) setRules(ctx context.Context, cfg *config.Config) error {
 	d.rules.Store(&rules)
 	return nil
 }
+
+func (d *daemon) checkFirstAccounts(ctx context.Context) error { return d.checkAccounts(ctx, d.cfg) }
 
 func (d *daemon) setFirstRules(ctx context.Context) error { return d.setRules(ctx, d.cfg) }
 
@@ -123,16 +127,16 @@ func (d *daemon) recordCrash(ctx context.Context) error {
 }
 
 // checkAccounts refuses another account for an SMSC that has open messages: their ids would be looked
-// for in a scope that they were not given in.
-func (d *daemon) checkAccounts(ctx context.Context) error {
+// for in a scope that they were not given in. That it was not configured for a while changes nothing.
+func (d *daemon) checkAccounts(ctx context.Context, cfg *config.Config) error {
 	_, before, err := d.store.Rules(ctx)
 	if before == nil {
 		return err
 	}
 	var open map[string]int64
-	for _, was := range before.SMSCs {
-		now := d.cfg.SMSC(was.SMSC)
-		if now == nil || now.Account == was.Account {
+	for i := range cfg.SMSCs {
+		now := &cfg.SMSCs[i]
+		if was := rulesFor(before, now.Name); was != nil && was.Account == now.Account {
 			continue
 		}
 		if open == nil {
@@ -140,12 +144,38 @@ func (d *daemon) checkAccounts(ctx context.Context) error {
 				return err
 			}
 		}
-		if n := open[was.SMSC]; n > 0 {
+		if open[now.Name] == 0 {
+			continue
+		}
+		was, err := d.accountOfOpen(ctx, now)
+		if err != nil {
+			return err
+		}
+		if was != "" {
 			return &ConfigError{fmt.Errorf("smscs: %s: account changes from %q to %q while %d messages are open",
-				was.SMSC, was.Account, now.Account, n)}
+				now.Name, was, now.Account, open[now.Name])}
 		}
 	}
 	return nil
+}
+
+// accountOfOpen finds another account among those of an SMSC's open messages; "" when there is none.
+func (d *daemon) accountOfOpen(ctx context.Context, smsc *config.SMSC) (string, error) {
+	f := store.Filter{States: slices.DeleteFunc(statemachine.States(), statemachine.State.Closed), SMSC: smsc.Name, Limit: 1000}
+	for {
+		page, next, err := d.store.Messages(ctx, f)
+		if err != nil {
+			return "", err
+		}
+		for _, m := range page {
+			if m.Account != smsc.Account && !m.Closed() {
+				return m.Account, nil
+			}
+		}
+		if f.After = next; next == "" {
+			return "", nil
+		}
+	}
 }
 
 // openMessages counts the messages that are not closed, by SMSC.
