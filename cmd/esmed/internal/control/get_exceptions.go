@@ -158,7 +158,7 @@ func unmatchedException(row *statemachine.InboxRow) Exception {
 		ID: inboxID(row), Kind: string(row.Why), Status: statemachine.StatusOpen,
 		SMSC: row.SMSC, Account: row.Account,
 		Records: append([]uint64{}, records...), Candidates: []Candidate{}, Count: uint64(len(row.Receptions)),
-		FirstAt: row.ReceivedAt.UTC(), LastAt: row.ReceivedAt.UTC(), Reason: "no message has its id",
+		FirstAt: row.ReceivedAt.UTC(), LastAt: row.ReceivedAt.UTC(), Reason: nobodysReason(row),
 	}
 	switch {
 	case row.Dismissed != "":
@@ -171,6 +171,22 @@ func unmatchedException(row *statemachine.InboxRow) Exception {
 		x.Reason = "its addresses are not the destination of the message that its id fits"
 	}
 	return x
+}
+
+// nobodysReason says what nobody was found for.
+func nobodysReason(row *statemachine.InboxRow) string {
+	id := row.TLVID
+	if id == "" {
+		id = row.TextID
+	}
+	if id == "" {
+		return "it names no message"
+	}
+	reason := fmt.Sprintf("no message was given its id %q", id)
+	if row.RawStat != "" {
+		reason += "; it says " + row.RawStat
+	}
+	return reason
 }
 
 // inboxRow finds the row that an id names, without its "i".
