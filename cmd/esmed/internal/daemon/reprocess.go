@@ -2,8 +2,10 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -45,13 +47,13 @@ type reprocessor struct {
 	wanted chan struct{} // room for one: there may be a pass to make, or to go on with
 	turn   chan struct{} // room for one: held by whoever makes a pass
 	asking sync.Mutex    // held by the one caller who asked for a pass
-	asked  chan struct{} // room for one: a pass of our own makes way
+	asked  atomic.Bool   // that caller waits for the turn: a pass of our own makes way
 }
 
 func newReprocessor(s reprocessStore, log *zap.Logger) *reprocessor {
 	r := &reprocessor{
 		store: s, log: log,
-		wanted: make(chan struct{}, 1), turn: make(chan struct{}, 1), asked: make(chan struct{}, 1),
+		wanted: make(chan struct{}, 1), turn: make(chan struct{}, 1),
 	}
 	r.wake()
 	return r
@@ -91,26 +93,20 @@ func (r *reprocessor) ours(ctx context.Context) error {
 		return ctx.Err()
 	}
 	defer func() { <-r.turn }()
-	select {
-	case <-r.asked: // by somebody who had the turn before
-	default:
-	}
 	at, err := r.place(ctx)
 	if err != nil || at.Finished {
 		return err
 	}
 	return r.pass(ctx, byDaemon, at, func(control.ReprocessPage) error {
-		select {
-		case <-r.asked:
+		if r.asked.Load() {
 			return errMadeWay
-		default:
-			return nil
 		}
+		return nil
 	})
 }
 
 // errMadeWay ends a pass in favour of another, which covers all of it.
-var errMadeWay = fmt.Errorf("another pass was asked for")
+var errMadeWay = errors.New("another pass was asked for")
 
 // Reprocess implements control.Operator: a pass from the beginning, asked for by somebody. What is left of it
 // when see fails or ctx is done is made all the same.
@@ -119,17 +115,16 @@ func (r *reprocessor) Reprocess(ctx context.Context, by string, see func(control
 		return control.ErrBusy
 	}
 	defer r.asking.Unlock()
-	select {
-	case r.asked <- struct{}{}:
-	default:
-	}
+	defer r.wake() // for what made way, or is left
+	r.asked.Store(true)
 	select {
 	case r.turn <- struct{}{}:
+		r.asked.Store(false)
 	case <-ctx.Done():
+		r.asked.Store(false)
 		return ctx.Err()
 	}
 	defer func() { <-r.turn }()
-	defer r.wake()
 	seq, _, err := r.store.Rules(ctx)
 	if err == nil {
 		err = r.pass(ctx, by, statemachine.ReprocessProgress{Rules: seq}, see)
@@ -185,7 +180,7 @@ func (r *reprocessor) pass(ctx context.Context, by string, at statemachine.Repro
 		sum.Add(told)
 		if err := see(told); err != nil {
 			r.log.Info("reprocessing interrupted", zap.String("by", by), zap.Error(err))
-			if err == errMadeWay {
+			if errors.Is(err, errMadeWay) {
 				return nil
 			}
 			return err
