@@ -11,8 +11,8 @@ import (
 
 // taken is what Verify takes as stored: decisions that come out otherwise today because an older parser made
 // them, or because their text is gone, and what follows from them. Decisions are compared first, in the
-// order of the log: one that differs is taken if it is such a one, or is about a message or a record that
-// one before it was about. Rows of other tables that differ are taken if all that they tell is about those.
+// order of the log: one that differs is taken if it is such a one, or is about or a repeat of a message or a
+// record that one before it was about. Rows of other tables that differ are taken if all that they tell is about those.
 type taken struct {
 	parser   string   // today's
 	parsers  []parsed // by seq
@@ -203,7 +203,8 @@ func (t *taken) decision(d *differing, textGone func(seq uint64) bool) bool {
 		return false
 	})
 	may = may || slices.ContainsFunc(about, func(x statemachine.Decision) bool {
-		return t.older(x.Pos.Seq) || t.records[x.Record] || t.messages[x.Message] || textGone(x.Record)
+		return t.older(x.Pos.Seq) || t.messages[x.Message] || textGone(x.Record) ||
+			t.records[x.Record] || t.records[x.RepeatOf] || t.records[x.PossibleRepeatOf]
 	})
 	if !may {
 		return false

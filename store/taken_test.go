@@ -169,7 +169,7 @@ func TestVerify_olderParserRandom(t *testing.T) {
 			}
 			v, err := s.Verify(context.Background(), nil)
 			require.NoError(t, err)
-			require.Nil(t, v.Difference)
+			require.Nil(t, v.Difference, "%v", v.Difference)
 			require.NoError(t, s.stop())
 		}
 		bring(cfg, rulesToday())

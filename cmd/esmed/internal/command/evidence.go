@@ -67,7 +67,7 @@ func (h *headFlag) Set(s string) (err error) {
 		h.Hash, err = hex.DecodeString(hash)
 	}
 	if err != nil || h.Seq == 0 || given && len(h.Hash) != len(store.Head{}.Hash) {
-		return errors.New("want the seq of a record, or that and the hash: 1841:6a09e667...")
+		return errors.New("want the seq of a record, or that and the hash, as 1841:6a09e667f3bcc908 (in full)")
 	}
 	return nil
 }
