@@ -92,7 +92,7 @@ func (t *taken) covers(d *differing) bool {
 			return err == nil && t.messages[due.Message]
 		case tableInbox:
 			return t.row(d, r.key)
-		case tableInboxByAge, tableInboxBySeq:
+		case tableInboxByAge, tableInboxBySeq, tableInboxWaiting:
 			return t.row(d, bounded(slices.Clone(r.value)))
 		case tableInbound:
 			return t.seq(r.value)
