@@ -57,7 +57,6 @@ func TestRestore(t *testing.T) {
 			again, err := s.Restore(ctx, false)
 			require.NoError(t, err)
 			require.Zero(t, again)
-			want := dump(t, s.Store)
 			require.NoError(t, s.stop())
 
 			s = start(t, cfg)
@@ -65,7 +64,7 @@ func TestRestore(t *testing.T) {
 			s.append(life("R1", "after", "a text")...)
 			require.Equal(t, s.end.Load()-4, s.Head().Seq-4)
 			verifies(t, s.Store)
-			want = dump(t, s.Store)
+			want := dump(t, s.Store)
 			require.NoError(t, s.stop())
 			sameAgain(t, cfg, want, filepath.Join(t.TempDir(), "again"))
 		})
