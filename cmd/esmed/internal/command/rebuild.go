@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"esmed/cmd/esmed/internal/daemon"
-	"esmed/statemachine"
 	"esmed/store"
 
 	"github.com/spf13/cobra"
@@ -14,9 +13,9 @@ import (
 
 // rebuilt is what rebuild prints as JSON.
 type rebuilt struct {
-	Records        uint64            `json:"records"`
-	ElapsedSeconds float64           `json:"elapsed_seconds"`
-	Older          []statemachine.ID `json:"older"` // finals that rested on decisions of another parser
+	Records        uint64   `json:"records"`
+	ElapsedSeconds float64  `json:"elapsed_seconds"`
+	Older          []string `json:"older"` // finals that rested on decisions of another parser
 }
 
 func rebuildCommand() *cobra.Command {
@@ -68,7 +67,11 @@ func rebuildProgress(w io.Writer) func(done, total uint64) {
 
 func printRebuilt(o output, r store.RebuildResult) error {
 	if !o.text() {
-		return o.object(rebuilt{Records: r.Records, ElapsedSeconds: r.Elapsed.Seconds(), Older: append([]statemachine.ID{}, r.Older...)})
+		older := make([]string, len(r.Older))
+		for i, id := range r.Older {
+			older[i] = string(id)
+		}
+		return o.object(rebuilt{Records: r.Records, ElapsedSeconds: r.Elapsed.Seconds(), Older: older})
 	}
 	o.printf("rebuilt: %s in %.1f s\n", plural(r.Records, "record"), r.Elapsed.Seconds())
 	if len(r.Older) == 0 {
