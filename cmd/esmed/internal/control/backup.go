@@ -23,12 +23,8 @@ type BackupResult struct {
 	Bytes  int64  `json:"bytes"`
 }
 
-// BackupLine is one line of the answer to POST /v1/backup: progress, then one result or one error.
-type BackupLine struct {
-	Progress *BackupProgress `json:"progress,omitempty"`
-	Result   *BackupResult   `json:"result,omitempty"`
-	Error    *Problem        `json:"error,omitempty"`
-}
+// BackupLine is one line of the answer to POST /v1/backup.
+type BackupLine = WorkLine[BackupProgress, BackupResult]
 
 // Copier copies the store while it is in use.
 type Copier interface {

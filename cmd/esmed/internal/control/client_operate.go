@@ -33,22 +33,10 @@ func (c *Client) Resolve(ctx context.Context, r Resolve, see func(Resolved) erro
 
 // RetryInbox has the receipts that wait in the inbox judged again, those of one SMSC or ("") all. progress
 // may be nil; it is called in between.
-func (c *Client) RetryInbox(ctx context.Context, smsc string, progress func(InboxRetry)) (result InboxRetry, err error) {
+func (c *Client) RetryInbox(ctx context.Context, smsc string, progress func(InboxRetry)) (InboxRetry, error) {
 	q := values{url.Values{}}
 	q.set("smsc", smsc)
-	err = postLines(ctx, c, "/v1/inbox/retry", q.Values, nil, func(l *InboxRetryLine) (bool, error) {
-		switch {
-		case l.Error != nil:
-			return true, &ProblemError{Problem: *l.Error}
-		case l.Result != nil:
-			result = *l.Result
-			return true, nil
-		case l.Progress != nil && progress != nil:
-			progress(*l.Progress)
-		}
-		return false, nil
-	})
-	return result, err
+	return postWork[InboxRetry, InboxRetry](ctx, c, "/v1/inbox/retry", q.Values, nil, progress)
 }
 
 // Reprocess has all that is held or noted judged again under the rules in force. see is told of each decision,

@@ -1,11 +1,9 @@
 package control
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"path/filepath"
 
@@ -74,26 +72,4 @@ func (a *API) describeBackup(api huma.API) huma.Operation {
 			"200": {Description: "Progress, then the result", Content: content(ndjsonType, schemaOf[BackupLine](api))},
 		},
 	}
-}
-
-// Backup has the daemon copy its store into dir, an absolute path on its machine. progress may be nil; it is
-// called in between.
-func (c *Client) Backup(ctx context.Context, dir string, progress func(BackupProgress)) (result BackupResult, err error) {
-	body, err := json.Marshal(Backup{Dir: dir})
-	if err != nil {
-		return result, fmt.Errorf("control: backup: %w", err)
-	}
-	err = postLines(ctx, c, "/v1/backup", nil, bytes.NewReader(body), func(l *BackupLine) (bool, error) {
-		switch {
-		case l.Error != nil:
-			return true, &ProblemError{Problem: *l.Error}
-		case l.Result != nil:
-			result = *l.Result
-			return true, nil
-		case l.Progress != nil && progress != nil:
-			progress(*l.Progress)
-		}
-		return false, nil
-	})
-	return result, err
 }

@@ -69,9 +69,5 @@ type InboxRetry struct {
 	Matched int `json:"matched" doc:"Rows of which a receipt found its message"`
 }
 
-// InboxRetryLine is one line of the answer to POST /v1/inbox/retry: progress, then one result or one error.
-type InboxRetryLine struct {
-	Progress *InboxRetry `json:"progress,omitempty"`
-	Result   *InboxRetry `json:"result,omitempty"`
-	Error    *Problem    `json:"error,omitempty"`
-}
+// InboxRetryLine is one line of the answer to POST /v1/inbox/retry.
+type InboxRetryLine = WorkLine[InboxRetry, InboxRetry]

@@ -23,9 +23,5 @@ type VerifyDifference struct {
 	Detail string `json:"detail"`
 }
 
-// VerifyLine is one line of the answer to POST /v1/verify: progress, then one result or one error.
-type VerifyLine struct {
-	Progress *VerifyProgress `json:"progress,omitempty"`
-	Result   *VerifyResult   `json:"result,omitempty"`
-	Error    *Problem        `json:"error,omitempty"`
-}
+// VerifyLine is one line of the answer to POST /v1/verify.
+type VerifyLine = WorkLine[VerifyProgress, VerifyResult]
