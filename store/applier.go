@@ -56,13 +56,14 @@ func (a *applier) run(next func(seq uint64) ([]statemachine.Record, error), each
 	var all []applied
 	var b *batch
 	err := guard(a.file, func() error {
+		known := a.filters.now()
 		tx, err := a.db.Begin(true)
 		if err != nil {
 			return err
 		}
 		defer tx.Rollback() // of no effect once it was committed
 		state := newStateTx(tx, nil)
-		state.filters = a.filters
+		state.filters = known
 		if b, err = a.begin(state); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -124,8 +125,13 @@ func (b *backup) state() error {
 	if b.s.state == nil || b.s.state.Path() != filepath.Join(b.s.cfg.Dir, stateFile) {
 		return nil // open read-only, and there is none
 	}
+	return b.copyState(stateFile)
+}
+
+// copyState copies state.db, as it is at some record, to a file of the directory.
+func (b *backup) copyState(name string) error {
 	return guard(stateFile, func() error {
-		return b.s.state.View(func(tx *bbolt.Tx) error { return b.write(stateFile, tx) })
+		return b.s.state.View(func(tx *bbolt.Tx) error { return b.write(name, tx) })
 	})
 }
 
@@ -140,8 +146,10 @@ func (b *backup) base() error {
 }
 
 // log copies the segments: closed ones as they are, since the one behind notes their hash, and of the active
-// one what is durable.
+// one what is durable. Meanwhile no hash is noted: it would be of a file that was copied without its own.
 func (b *backup) log() error {
+	b.s.log.sums.Lock()
+	defer b.s.log.sums.Unlock()
 	mark := filepath.Join(logDir, droppedMark)
 	if there, err := exists(filepath.Join(b.s.cfg.Dir, mark)); err != nil {
 		return err
@@ -153,7 +161,7 @@ func (b *backup) log() error {
 	segments := b.s.log.from(0)
 	last := len(segments) - 1
 	for _, segment := range segments[:last] {
-		if err := b.closed(segment); err != nil {
+		if err := b.file(segment.name); err != nil {
 			return err
 		}
 	}
@@ -161,18 +169,15 @@ func (b *backup) log() error {
 	return errors.Join(err, syncDir(filepath.Join(b.dir, logDir)))
 }
 
-// closed copies a segment while nothing is noted in its head.
-func (b *backup) closed(s *segment) error {
-	b.s.log.sums.Lock()
-	defer b.s.log.sums.Unlock()
-	return b.file(s.name)
-}
-
+// keys copies those that are not destroyed meanwhile.
 func (b *backup) keys() error {
 	files, err := os.ReadDir(b.s.keys.dir)
 	for _, f := range files {
 		if err == nil && filepath.Ext(f.Name()) == keySuffix {
 			err = b.file(filepath.Join(keysDir, f.Name()))
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
 		}
 	}
 	return errors.Join(err, syncDir(filepath.Join(b.dir, keysDir)))
@@ -241,13 +246,14 @@ func (b *backup) verify() error {
 	b.progress(BackupProgress{"", b.result.Bytes, b.result.Bytes})
 	cfg := b.s.cfg
 	cfg.Dir, cfg.partial = b.dir, true
-	s, err := open(cfg, false)
-	if err != nil {
-		return err
+	s := newStore(cfg)
+	if err := s.openFiles(false); err != nil { // what it lacks is not folded: in memory that takes room
+		return errors.Join(err, s.Close())
 	}
+	s.setEnd()
 	b.result.Head = s.Head()
 	v := verifier{s: s, progress: func(VerifyProgress) {}, end: s.end.Load()}
-	err = v.keys(b.ctx)
+	err := v.keys(b.ctx)
 	if err == nil {
 		err = v.chain(b.ctx)
 	}

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -16,8 +18,10 @@ import (
 // some record. Counters of hours that are long over, the partitions' bounds and what became of receipts
 // for messages that are gone cannot be had from what is left; with it they need not be, and a fold gives
 // the same, octet for octet, as one of all records would. It is folded forward from the log itself, never
-// copied from state.db, so that Verify still has a second opinion of every row. It goes forward no further
-// than it must for the next segment to be dropped: until nothing in it rests on that one's records.
+// copied from state.db, so that Verify still has a second opinion of every row; but where the fold would not
+// decide as it did once, since another parser read then or a text is gone, there is no such opinion, and it is
+// copied. It goes forward no further than it must: over the record that drops the next segment, behind which
+// no fold asks for that one's records; and before a key of texts is destroyed, over all that it sealed.
 const baseFile = "base.db"
 
 // origin is what a projection begins with.
@@ -78,7 +82,7 @@ func (s *Store) beginFold(path string, partition uint64, scratch bool) (*bbolt.D
 	return createState(path, o, scratch)
 }
 
-// checkBase refuses a base.db that a fold of this version cannot go on from.
+// checkBase refuses a base.db that a fold of this version cannot go on from, or not with this log.
 func (s *Store) checkBase() error {
 	if s.base.db != nil {
 		return nil
@@ -88,8 +92,12 @@ func (s *Store) checkBase() error {
 		return err
 	}
 	m, err := stateMetaOf(db)
-	if err == nil && m.format < stateVersion {
+	switch {
+	case err != nil:
+	case m.format < stateVersion:
 		err = &DamagedError{File: baseFile, Err: fmt.Errorf("is of format %d, and the records that it was made of are dropped", m.format)}
+	default:
+		err = s.checkBeginning(m)
 	}
 	return errors.Join(err, db.Close())
 }
@@ -152,7 +160,7 @@ func (s *Store) openBase() (err error) {
 	if err != nil {
 		return err
 	}
-	s.base = base{db, newApplier(db, baseFile, new(filters), s.fold(), s.viewRecord)}
+	s.base = base{db, newApplier(db, baseFile, new(filters), s.fold(), s.readAgain)}
 	return nil
 }
 
@@ -168,37 +176,78 @@ func (s *Store) createBase() (*bbolt.DB, error) {
 	return createState(s.basePath(), o, false)
 }
 
-// forwardBase folds a batch more into base.db, unless nothing in it rests on records before seq any more.
-// did says that it has, so that there may be more to do.
-func (s *Store) forwardBase(seq uint64) (did bool, err error) {
+// forwardBase folds a batch more into base.db, unless it is as far as it must be. did says that it has, so that
+// there may be more to do.
+func (s *Store) forwardBase(ctx context.Context, enough func(stateMeta) bool) (did bool, err error) {
 	s.baseMu.Lock()
 	defer s.baseMu.Unlock()
 	if err := s.openBase(); err != nil {
 		return false, err
 	}
-	var rests, cursor uint64
-	err = guard(baseFile, func() error {
-		return s.base.db.View(func(tx *bbolt.Tx) (err error) {
-			state := newStateTx(tx, nil)
-			m, err := readStateMeta(state)
-			if cursor = m.cursor; err == nil {
-				rests, err = restsOn(state)
-			}
-			return err
-		})
-	})
+	m, err := stateMetaOf(s.base.db)
 	applied := s.applied.Load()
-	if err != nil || cursor+1 >= seq && rests >= seq || cursor >= applied {
+	if err != nil || enough(m) || m.cursor >= applied {
 		return false, err
 	}
-	if err := s.base.applier.run(s.recordsUpTo(applied), nil); err != nil {
+	rules, err := readRulesRecord(m.rules, s.viewRecord)
+	if err == nil && rules.rules != nil {
+		err = s.foldsAsOnce(entry{Record: statemachine.Record{Fact: rules.rules}})
+	}
+	if err == nil {
+		err = s.base.applier.run(s.recordsUpTo(applied, s.foldsAsOnce), nil)
+	}
+	if errors.Is(err, errOtherwise) {
+		return true, s.copyBase(ctx)
+	}
+	if err != nil {
 		return false, err
 	}
 	return true, freeIn(s.base.db, baseFile)
 }
 
-// recordsUpTo gives an applier one batch of the log.
-func (s *Store) recordsUpTo(end uint64) func(uint64) ([]statemachine.Record, error) {
+// errOtherwise says of a record that a fold would not decide about it as it did once.
+var errOtherwise = errors.New("was decided by another parser, or its text is gone")
+
+// foldsAsOnce is errOtherwise for what a fold of today may decide otherwise.
+func (s *Store) foldsAsOnce(e entry) error {
+	rules, ok := e.Fact.(*statemachine.Rules)
+	if ok && rules.Parser != s.cfg.Parser || e.receptionWithoutText() {
+		return errOtherwise
+	}
+	return nil
+}
+
+// readAgain is viewRecord for base.db.
+func (s *Store) readAgain(seq uint64) (statemachine.Record, error) {
+	if e, err := s.entry(seq); err == nil && e.receptionWithoutText() {
+		return e.Record, errOtherwise
+	}
+	return s.viewRecord(seq)
+}
+
+// copyBase puts a copy of state.db in the place of base.db. Like a backup it makes nobody wait.
+func (s *Store) copyBase(ctx context.Context) error {
+	err := s.base.db.Close()
+	s.base = base{}
+	if err != nil {
+		return err
+	}
+	tmp := s.basePath() + tmpSuffix
+	if err := os.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	b := backup{s: s, ctx: ctx, dir: s.cfg.Dir, progress: func(BackupProgress) {}}
+	if err := b.copyState(baseFile + tmpSuffix); err != nil {
+		return errors.Join(err, os.Remove(tmp))
+	}
+	if err := os.Rename(tmp, s.basePath()); err != nil {
+		return err
+	}
+	return syncDir(s.cfg.Dir)
+}
+
+// recordsUpTo gives an applier one batch of the log. check may refuse a record; nil takes all.
+func (s *Store) recordsUpTo(end uint64, check func(entry) error) func(uint64) ([]statemachine.Record, error) {
 	n := 0
 	return func(seq uint64) (records []statemachine.Record, err error) {
 		if seq > end || n >= applyBatch {
@@ -207,6 +256,11 @@ func (s *Store) recordsUpTo(end uint64) func(uint64) ([]statemachine.Record, err
 		err = s.entries(seq, func(e entry) (bool, error) {
 			if e.Seq > end {
 				return false, nil
+			}
+			if check != nil {
+				if err := check(e); err != nil {
+					return false, err
+				}
 			}
 			records = append(records, e.Record)
 			return len(records) < applyStep, nil

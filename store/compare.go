@@ -43,8 +43,13 @@ func (v *verifier) projection(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	c := comparison{v: v, db: db, taken: newTaken(v.s.cfg.Parser), scratch: newApplier(db, "scratch", new(filters), v.s.fold(), v.s.viewRecord)}
-	if err := c.fold(ctx, v.s.applied.Load()); err != nil {
+	if err := c.begin(); err != nil {
 		return err
+	}
+	for range catchUps {
+		if err := c.fold(ctx, v.s.applied.Load()); err != nil {
+			return err
+		}
 	}
 	tables, err := c.tables()
 	if err != nil {
@@ -68,6 +73,22 @@ type comparison struct {
 	taken   *taken
 	whole   map[uint32]bool // what wholeFilter found
 }
+
+// begin takes note of the parser that decided the first records.
+func (c *comparison) begin() error {
+	m, err := stateMetaOf(c.db)
+	if err != nil {
+		return err
+	}
+	rules, err := readRulesRecord(m.rules, c.v.s.viewRecord)
+	if rules.rules != nil {
+		c.taken.see(&statemachine.Record{Seq: rules.seq, Fact: rules.rules})
+	}
+	return err
+}
+
+// catchUps is how often the fold goes on behind what came while it folded: each time that is much less.
+const catchUps = 3
 
 // wholeFilter reports whether a stored filter has the keys of all rows that are stored.
 func (c *comparison) wholeFilter(tx *stateTx, part uint32) (bool, error) {
@@ -98,7 +119,7 @@ func (c *comparison) fold(ctx context.Context, to uint64) error {
 				if e.Seq > to {
 					return false, nil
 				}
-				if _, ok := e.Fact.(*statemachine.Reception); ok && e.textGone {
+				if e.receptionWithoutText() {
 					c.v.result.TakenStored++
 					c.gone++
 				}

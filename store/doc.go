@@ -153,8 +153,10 @@
 //
 // A fold may begin at any segment, with the rules in its head, but then it does not know what the records before
 // left behind: the report's counters, the partitions' numbers and bounds, whose the receipts are that came
-// behind them. So before the first segment goes base.db is folded from the log, as far as the segment is no
-// longer needed to go on from there, and it goes forward like this before each. It is what Verify, Rebuild and
+// behind them. So before the first segment goes base.db is folded from the log, as far as the record that drops
+// the segment: behind that one no fold asks for its records. So it goes forward before each, and before a key is
+// destroyed for the sake of its texts alone, over what the key sealed. What today's fold would not decide as it
+// was (another parser read then, a text is gone) is copied from state.db. It is what Verify, Rebuild and
 // a start without state.db begin with, and they give the same as all records would. It takes as much room as
 // state.db took at that time. Verify folds what is behind it. Without base.db too, a fold does begin at the first
 // segment.

@@ -16,6 +16,19 @@ type filters struct {
 	resets int
 }
 
+// knownFilters are the filters as one transaction may use them.
+type knownFilters struct {
+	*filters
+	since int // resets when it began
+}
+
+// now is called before a transaction begins.
+func (fs *filters) now() knownFilters {
+	fs.mu.RLock()
+	defer fs.mu.RUnlock()
+	return knownFilters{fs, fs.resets}
+}
+
 // narrow gives those of sealed that may have a key, and one whose filter is to be read first, if any.
 func (fs *filters) narrow(sealed partitions, h keyHash) (found partitions, missing *partition) {
 	fs.mu.RLock()
@@ -31,21 +44,22 @@ func (fs *filters) narrow(sealed partitions, h keyHash) (found partitions, missi
 	return found, nil
 }
 
-// load reads a filter, unless somebody did or all were forgotten meanwhile.
-func (fs *filters) load(tx *stateTx, p *partition) error {
-	fs.mu.RLock()
-	resets := fs.resets
-	fs.mu.RUnlock()
+// load reads a filter, unless somebody did. It is false when all were forgotten since the transaction began: what
+// was put by then, which this one may lack, has to be read by a later one.
+func (fs knownFilters) load(tx *stateTx, p *partition) (bool, error) {
 	f, err := readFilter(tx, p)
 	if err != nil {
-		return err
+		return false, err
 	}
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if fs.resets == resets && fs.at(p.number) == nil {
+	if fs.resets != fs.since {
+		return false, nil
+	}
+	if fs.at(p.number) == nil {
 		fs.loaded[p.number] = f
 	}
-	return nil
+	return true, nil
 }
 
 // at makes room for a partition's filter. mu is held.
@@ -65,9 +79,9 @@ func (fs *filters) put(number uint32, f filter) {
 }
 
 // add adds keys to a partition's filter and gives the blocks that changed, in order. Only the applier calls it.
-func (fs *filters) add(tx *stateTx, p *partition, keys []keyHash) (f filter, changed []int, err error) {
+func (fs knownFilters) add(tx *stateTx, p *partition, keys []keyHash) (f filter, changed []int, err error) {
 	if _, missing := fs.narrow(partitions{p}, keys[0]); missing != nil {
-		if err := fs.load(tx, p); err != nil {
+		if _, err := fs.load(tx, p); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -109,8 +123,8 @@ func (t *stateTx) holding(all partitions, id table, key []byte) (partitions, err
 	h := hashKey(id, key)
 	found, missing := t.filters.narrow(all[:last], h)
 	for missing != nil {
-		if err := t.filters.load(t, missing); err != nil {
-			return nil, err
+		if loaded, err := t.filters.load(t, missing); err != nil || !loaded {
+			return all, err
 		}
 		found, missing = t.filters.narrow(all[:last], h)
 	}

@@ -79,8 +79,25 @@ func (k *keyring) renew() {
 // keyLife is how long after it was made a key may have sealed texts: keys are of one hour.
 const keyLife = time.Hour
 
-// destroyBefore destroys keys that sealed nothing at or after an instant, the oldest first, at most limit. The
-// one in use stays. What they sealed reads as zeros from then on.
+// over reports whether a key by the name made sealed nothing at or after an instant and can be destroyed. The
+// one in use stays.
+func (k *keyring) over(made, before time.Time) bool {
+	return !made.Add(keyLife).After(before) && (k.current == nil || k.current.name != uint64(made.Unix()))
+}
+
+// anyBefore reports whether there is something for destroyBefore.
+func (k *keyring) anyBefore(before time.Time) (bool, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	files, err := os.ReadDir(k.dir)
+	return slices.ContainsFunc(files, func(f os.DirEntry) bool {
+		made, err := time.Parse(keyFileTime+keySuffix, f.Name())
+		return err == nil && k.over(made, before) || filepath.Ext(f.Name()) == tmpSuffix
+	}), err
+}
+
+// destroyBefore destroys keys that sealed nothing at or after an instant, the oldest first, at most limit. What
+// they sealed reads as zeros from then on.
 func (k *keyring) destroyBefore(before time.Time, limit int) (n int, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -96,14 +113,13 @@ func (k *keyring) destroyBefore(before time.Time, limit int) (n int, err error) 
 			}
 			continue
 		}
-		name := uint64(made.Unix())
-		if n == limit || made.Add(keyLife).After(before) || k.current != nil && k.current.name == name {
+		if n == limit || !k.over(made, before) {
 			break
 		}
 		if err := destroyKey(k.dir, f.Name()); err != nil {
 			return n, err
 		}
-		k.known[name] = nil
+		k.known[uint64(made.Unix())] = nil
 		n++
 	}
 	return n, nil
@@ -227,7 +243,7 @@ func (k *keyring) check(newest int) error {
 		} else {
 			err = look(filepath.Join(k.dir, f.Name()))
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // destroyed meanwhile
 			return keyError(f.Name(), err)
 		}
 	}

@@ -90,6 +90,12 @@ type entry struct {
 	commit *commit // set on the last record of a commit
 }
 
+// receptionWithoutText reports whether what was decided about a record may have rested on a text that is gone.
+func (e *entry) receptionWithoutText() bool {
+	_, reception := e.Fact.(*statemachine.Reception)
+	return reception && e.textGone
+}
+
 // encoder writes records. Its scratch space is used again, so it belongs to one goroutine.
 type encoder struct {
 	spans []byte

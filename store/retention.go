@@ -226,7 +226,7 @@ func (r *retention) log(ctx context.Context) error {
 		}
 		return r.record(ctx, statemachine.Retention{Log: first})
 	}
-	if r.step.More, err = r.s.forwardBase(first); r.step.More || err != nil {
+	if r.step.More, err = r.s.forwardBase(ctx, func(m stateMeta) bool { return m.logFrom >= first }); r.step.More || err != nil {
 		return err
 	}
 	if r.step.More, err = r.s.journal.dropBefore(first); r.step.More {
@@ -255,13 +255,22 @@ func (r *retention) logDue(oldest *segment, next uint64) (due bool, err error) {
 	return due, err
 }
 
-// texts destroys the keys of the texts whose time is over, a page of them at most.
-func (r *retention) texts(context.Context) (err error) {
+// texts destroys the keys of the texts whose time is over, a page of them at most. What was decided by them is
+// in base.db first.
+func (r *retention) texts(ctx context.Context) (err error) {
 	before := r.keep.Texts
 	if before.IsZero() {
 		if before, err = r.s.firstKept(); before.IsZero() || err != nil {
 			return err
 		}
+	}
+	due, err := r.s.keys.anyBefore(before)
+	if !due || err != nil {
+		return err
+	}
+	r.step.More, err = r.s.forwardBase(ctx, func(m stateMeta) bool { return !m.at.Before(before) })
+	if r.step.More || err != nil {
+		return err
 	}
 	r.step.Keys, err = r.s.keys.destroyBefore(before, retentionPage)
 	r.step.More = r.step.Keys > 0

@@ -95,17 +95,18 @@ func stateDamaged(seq uint64, err error) error {
 
 // view reads the state in one short transaction.
 func (s *Store) view(fn func(*stateTx) error) error {
+	known := s.filters.now()
 	if s.state == nil {
-		return stateDamaged(0, fn(s.stateTx(nil)))
+		return stateDamaged(0, fn(s.stateTx(nil, known)))
 	}
 	return stateDamaged(0, guard(stateFile, func() error {
-		return s.state.View(func(tx *bbolt.Tx) error { return fn(s.stateTx(tx)) })
+		return s.state.View(func(tx *bbolt.Tx) error { return fn(s.stateTx(tx, known)) })
 	}))
 }
 
-func (s *Store) stateTx(tx *bbolt.Tx) *stateTx {
+func (s *Store) stateTx(tx *bbolt.Tx, known knownFilters) *stateTx {
 	state := newStateTx(tx, s.over)
-	state.filters = s.filters
+	state.filters = known
 	return state
 }
 
@@ -158,13 +159,17 @@ func (s *Store) viewRecord(seq uint64) (statemachine.Record, error) {
 	if !errors.Is(err, ErrNotFound) {
 		return e.Record, err
 	}
-	first := s.log.from(0)[0]
-	if seq >= first.first {
-		return e.Record, err
+	var first *segment
+	var head segmentHead
+	for err = errRetired; errors.Is(err, errRetired); { // it may go while it is looked at
+		first = s.log.from(0)[0]
+		head, err = first.head()
 	}
-	head, err := first.head()
-	if err != nil {
+	switch {
+	case err != nil:
 		return e.Record, err
+	case seq >= first.first:
+		return e.Record, ErrNotFound
 	}
 	if at, rules, err := head.rulesInForce(); rules == nil || at != seq || err != nil {
 		return e.Record, statemachine.ErrGone

@@ -89,9 +89,14 @@ func open(cfg Config, write bool) (s *Store, err error) {
 	if err := s.openFiles(write); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	s.setEnd()
+	return s, s.begin(write)
+}
+
+// setEnd takes the log's end for what is durable.
+func (s *Store) setEnd() {
 	s.end.Store(s.log.last())
 	s.head.Store(&Head{s.log.last(), s.log.chain.head, s.log.lastAt})
-	return s, s.begin(write)
 }
 
 func newStore(cfg Config) *Store {
@@ -213,11 +218,20 @@ func (s *Store) checkState() (older uint64, err error) {
 	if m.format < stateVersion {
 		return m.format, nil
 	}
-	if segments := s.log.from(0); len(segments) > 0 && m.cursor+1 < segments[0].first {
-		return 0, segments[0].damaged(m.cursor+1, fmt.Errorf("records %d to %d are missing before it", m.cursor+1, segments[0].first-1))
+	if err := s.checkBeginning(m); err != nil {
+		return 0, err
 	}
 	s.applied.Store(m.cursor)
 	return 0, nil
+}
+
+// checkBeginning refuses a log without records that a projection did not see dropped.
+func (s *Store) checkBeginning(m stateMeta) error {
+	from := max(m.logFrom, 1)
+	if segments := s.log.from(0); len(segments) > 0 && from < segments[0].first {
+		return segments[0].damaged(from, fmt.Errorf("records %d to %d are missing before it", from, segments[0].first-1))
+	}
+	return nil
 }
 
 // setAside leaves a state.db of an earlier format alone, under another name if this store writes: what it has

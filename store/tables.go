@@ -100,7 +100,7 @@ type stateTx struct {
 	bolt    *bbolt.Tx // nil: there is no state.db, all is in over
 	over    *overlay  // nil: nothing lies over it
 	buckets map[tableID]*bbolt.Bucket
-	filters *filters // nil: not for looking anything up by an index, nor for a batch
+	filters knownFilters // of none: not for looking anything up by an index, nor for a batch
 }
 
 func newStateTx(tx *bbolt.Tx, over *overlay) *stateTx {

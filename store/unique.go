@@ -60,11 +60,12 @@ func (u *uniqueness) end() {
 func (u *uniqueness) applied(key []byte) (value []byte, err error) {
 	err = guard(stateFile, func() (err error) {
 		if u.bolt == nil {
+			known := u.s.filters.now()
 			if u.bolt, err = u.s.state.Begin(false); err != nil {
 				return err
 			}
 			u.tx = newStateTx(u.bolt, nil)
-			u.tx.filters = u.s.filters
+			u.tx.filters = known
 			if u.parts, err = u.tx.heads(); err != nil {
 				return err
 			}

@@ -38,7 +38,7 @@ func effectedIn(t tb, dir string, partition uint64) *effected {
 func (e *effected) take(effects ...statemachine.Effects) {
 	e.t.Helper()
 	require.NoError(e.t, e.state.Update(func(tx *bbolt.Tx) error {
-		state := e.stateTx(tx)
+		state := e.stateTx(tx, e.filters.now())
 		parts, err := readPartitions(state)
 		require.NoError(e.t, err)
 		b, err := newBatch(state, parts, new(messageCache), rulesInForce{}, nil)
