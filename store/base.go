@@ -50,7 +50,8 @@ func (s *Store) origin(partition uint64) (o origin, err error) {
 // begin writes what a projection begins with.
 func (o origin) begin(to sink) error {
 	id := tableID{table: tableMeta}
-	err := errors.Join(to.put(id, metaFormat, seqKey(stateVersion)), to.put(id, metaPartition, seqKey(o.partition)))
+	err := errors.Join(to.put(id, metaFormat, seqKey(stateVersion)), to.put(id, metaPartition, seqKey(o.partition)),
+		to.put(id, metaPartitionCheck, seqKey(^o.partition)))
 	if o.cursor > 0 {
 		err = errors.Join(err, to.put(id, metaCursor, seqKey(o.cursor)), to.put(id, metaRules, seqKey(o.rules)),
 			to.put(id, metaLogFrom, seqKey(o.cursor+1)))

@@ -88,7 +88,7 @@
 // cut and ends in the SHA-256 of all of it. Buckets that come in partitions hold one bucket for each,
 // named by its number (4 octets).
 //
-//	meta            format, partition_messages, cursor (seq), at, rules (seq of those in force),
+//	meta            format, partition_messages, its complement (partition_check), cursor (seq), at, rules (seq of those in force),
 //	                reprocess (ReprocessProgress), restored (Restored), log_from (records before are dropped)
 //	partitions      "p" + first message id    number, counts by state, first and last accepted_at
 //	messages/N      message id                Message                        partition of the id

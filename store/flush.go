@@ -178,10 +178,11 @@ var (
 	metaAt     = []byte("at")     // and its time
 	metaRules  = []byte("rules")  // seq of the rules in force behind it; 0 = none
 
-	metaPartition = []byte("partition_messages") // Config.PartitionMessages when it was made
-	metaLogFrom   = []byte("log_from")           // records before are dropped; not there = none
-	metaReprocess = []byte("reprocess")          // how far the last pass is
-	metaRestored  = []byte("restored")           // the last such record
+	metaPartition      = []byte("partition_messages") // Config.PartitionMessages when it was made
+	metaPartitionCheck = []byte("partition_check")    // its complement: no other row would tell that it is damaged
+	metaLogFrom        = []byte("log_from")           // records before are dropped; not there = none
+	metaReprocess      = []byte("reprocess")          // how far the last pass is
+	metaRestored       = []byte("restored")           // the last such record
 )
 
 type stateMeta struct {
@@ -207,6 +208,9 @@ func readStateMeta(tx *stateTx) (m stateMeta, err error) {
 	}
 	m.format, m.cursor, m.rules, m.partition = number(metaFormat), number(metaCursor), number(metaRules), number(metaPartition)
 	m.logFrom = number(metaLogFrom)
+	if m.format == stateVersion && m.partition != ^number(metaPartitionCheck) {
+		err = errMalformed
+	}
 	if v := tx.get(id, metaAt); len(v) == 8 {
 		m.at = fromKeyNanos(v)
 	}
