@@ -3,6 +3,7 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,8 +28,9 @@ type fakeWindows struct {
 func (f *fakeWindows) Changed() <-chan struct{} { return f.changed }
 
 func (f *fakeWindows) change() {
-	close(f.changed)
+	was := f.changed
 	f.changed = make(chan struct{})
+	close(was)
 }
 
 func (f *fakeWindows) add(smsc string, at time.Time, id statemachine.ID) {
@@ -134,6 +136,7 @@ func TestCutoffs_seeAWindowThatComesLater(t *testing.T) {
 		f.add("alpha", time.Now().Add(72*time.Hour), "a")
 		running(t, f, &cutoffs{})
 		time.Sleep(5 * time.Second)
+		synctest.Wait()
 		f.open = nil
 		f.add("alpha", time.Now().Add(5*time.Second), "b")
 		f.change()
@@ -147,12 +150,13 @@ func TestCutoffs_waitWhileTheClockIsInDoubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeWindows{changed: make(chan struct{})}
 		f.add("alpha", time.Now().Add(-time.Hour), "a")
-		doubted := true
-		running(t, f, &cutoffs{doubted: func() bool { return doubted }})
+		var doubted atomic.Bool
+		doubted.Store(true)
+		running(t, f, &cutoffs{doubted: doubted.Load})
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		require.Empty(t, f.appends)
-		doubted = false
+		doubted.Store(false)
 		time.Sleep(clockEvery + 2*cutoffEvery)
 		synctest.Wait()
 		require.Equal(t, []int{1}, f.appends)

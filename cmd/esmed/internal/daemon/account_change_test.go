@@ -21,14 +21,7 @@ func withAccount(cfg *config.Config, account string) *config.Config {
 }
 
 func TestAccount_isNotChangedWhileMessagesAreOpen(t *testing.T) {
-	noReceipt := func(_ smpptest.Submit, a smpptest.Action) smpptest.Action {
-		a.Receipts = nil
-		return a
-	}
-	s := newSystem(t, smpptest.Config{OnSubmit: noReceipt}, func(c *config.Config) {
-		c.SMSCs = append(c.SMSCs, newSMSC("beta", c.SMSCs[0].Addr[0]))
-		c.DefaultSMSC = "alpha"
-	})
+	s, _ := newPair(t, func(*config.SMSC) {}) // an SMSC each: a receipt comes on alpha's bind
 	alpha, changed := s.cfg, withAccount(s.cfg, "other")
 	id := s.submit(number(1))
 	s.awaitState(id, "SUBMITTED")
