@@ -1,6 +1,7 @@
 package statemachine
 
 import (
+	"fmt"
 	"time"
 
 	"esmed/receipt"
@@ -112,4 +113,21 @@ type Resolution struct {
 	At     time.Time
 	Reason string
 	Seq    uint64
+}
+
+// byHand reports whether a person decided the exception, rather than that something else ended it.
+func (r *Resolution) byHand() bool {
+	switch Action(r.Action) {
+	case ActionAssign, ActionDismiss, ActionResend, ActionAccepted, ActionNotSent, ActionTake:
+		return true
+	}
+	return false
+}
+
+// said tells how it ended, for people. What ended it on the side of something else names nobody.
+func (r *Resolution) said() string {
+	if r.byHand() {
+		return fmt.Sprintf("%s of %s, record %d", r.Action, r.By, r.Seq)
+	}
+	return fmt.Sprintf("%s, record %d", r.Action, r.Seq)
 }

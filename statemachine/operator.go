@@ -99,8 +99,7 @@ func (s *step) exceptionNamed(id string) (*subject, error) {
 	case x == nil:
 		return nil, s.noEffect(noException)
 	case x.Status != StatusOpen:
-		r := x.Resolution
-		return nil, s.noEffect(fmt.Sprintf("%s is %s already: %s of %s, record %d", x.ID, x.Status, r.Action, r.By, r.Seq))
+		return nil, s.noEffect(fmt.Sprintf("%s is %s already: %s", x.ID, x.Status, x.Resolution.said()))
 	}
 	about := subject{x: x}
 	if x.ofRow() {

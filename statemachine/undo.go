@@ -64,9 +64,13 @@ func (s *step) undoable(o *Operator) (*Exception, Record, error) {
 	decided, ok := was.Fact.(*Operator)
 	switch {
 	case !ok || decided.Action == ActionReprocess || decided.Action == ActionUndo:
-		return nil, Record{}, s.noEffect(fmt.Sprintf("%s ended by itself: %s of %s, record %d", x.ID, x.Resolution.Action, x.Resolution.By, was.Seq))
+		return nil, Record{}, s.noEffect(fmt.Sprintf("%s ended by itself: %s", x.ID, x.Resolution.said()))
 	case string(decided.Action) != x.Resolution.Action || decided.Exception != "" && decided.Exception != x.ID:
-		return nil, Record{}, s.noEffect(fmt.Sprintf("%s ended with what record %d decided about %s: take that back", x.ID, was.Seq, decided.Exception))
+		about, err := s.decidedBy(was, decided)
+		if err != nil {
+			return nil, Record{}, err
+		}
+		return nil, Record{}, s.noEffect(fmt.Sprintf("%s ended with what record %d decided about %s: take that back", x.ID, was.Seq, about))
 	}
 	if !x.ofRow() {
 		return x, was, nil
@@ -79,6 +83,19 @@ func (s *step) undoable(o *Operator) (*Exception, Record, error) {
 		return nil, Record{}, s.noEffect(fmt.Sprintf("%s is open about the same receipts by now: decide about that first", other.ID))
 	}
 	return x, was, nil
+}
+
+// decidedBy names the exception that a person's record decided. A row's own is not in the record: it is the
+// one that the record opened, unless the row had one before.
+func (s *step) decidedBy(was Record, decided *Operator) (string, error) {
+	if decided.Exception != "" {
+		return decided.Exception, nil
+	}
+	x, err := s.view.Exception(exceptionID(was.Seq, 0))
+	if err != nil || x == nil {
+		return "a receipt that waited", err
+	}
+	return x.ID, nil
 }
 
 // ofPart reports whether the exception is about a part and follows from what is known of that alone.
