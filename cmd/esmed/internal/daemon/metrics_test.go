@@ -6,7 +6,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
 
+	"esmed/cmd/esmed/internal/control"
 	"esmed/smpp"
 	"esmed/statemachine"
 )
@@ -29,4 +31,15 @@ func TestMetrics_anSMSCCannotMakeLabels(t *testing.T) {
 		m.answered("alpha", status, time.Millisecond)
 	}
 	require.Less(t, testutil.CollectAndCount(m.submits), 120)
+}
+
+// TestWitness_aRecordWithoutAnSMSC: what a person decides is counted for the SMSC of the message.
+func TestWitness_aRecordWithoutAnSMSC(t *testing.T) {
+	m := newMetrics()
+	w := &witness{metrics: m, clock: newTimekeeper(zap.NewNop(), m.alerts.WithLabelValues(control.AlertClock))}
+	w.decided(statemachine.Record{Fact: &statemachine.Operator{Action: statemachine.ActionNotSent}},
+		[]statemachine.Decision{{Message: "M1", From: statemachine.InDoubt, To: statemachine.Queued}},
+		[]*statemachine.Message{{ID: "M1", SMSC: "alpha"}})
+	require.InDelta(t, 1, testutil.ToFloat64(m.states.WithLabelValues("alpha", "QUEUED")), 0)
+	require.Equal(t, 1, testutil.CollectAndCount(m.states))
 }

@@ -42,8 +42,24 @@ func (w *witness) decided(rec statemachine.Record, decisions []statemachine.Deci
 		w.retried(decisions)
 	}
 	for i := range decisions {
-		w.metrics.decided(smsc, &decisions[i])
+		d := &decisions[i]
+		of := smsc
+		if of == "" {
+			of = submittedTo(d.Message, messages)
+		}
+		w.metrics.decided(of, d)
 	}
+}
+
+// submittedTo is the SMSC of a message that a record which names none concerns, as a person's decision or
+// our own clock does; "" where no message is concerned.
+func submittedTo(id statemachine.ID, messages []*statemachine.Message) string {
+	for _, m := range messages {
+		if m.ID == id {
+			return m.SMSC
+		}
+	}
+	return ""
 }
 
 func (w *witness) received(seq uint64, r *statemachine.Reception, decisions []statemachine.Decision) {
