@@ -113,11 +113,11 @@ func refused(p *control.ProblemError) *failure {
 		f.more = append(f.more, e.String())
 	}
 	switch {
-	case f.hint != "":
 	case p.Status == http.StatusNotFound:
 		f.hint = "esmed list shows messages; esmed status --ref, --message-id and --to find one"
 	case len(p.Errors) > 0:
 		f.hint = "correct what is listed and try again"
+	case f.hint != "":
 	case p.RetryAfter > 0:
 		f.hint = "try again in " + p.RetryAfter.String()
 	default:

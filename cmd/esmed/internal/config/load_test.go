@@ -194,7 +194,7 @@ func TestLoad_refuses(t *testing.T) {
 	}{
 		{"no SMSC", "data_dir: /x\n", "smscs: at least one is needed"},
 		{"broken YAML", "smscs: [", "yaml"},
-		{"a key that is there twice", "data_dir: /a\ndata_dir: /b\n" + minimal, "already defined"},
+		{"a key that is there twice", "data_dir: /a\ndata_dir: /b\n" + minimal, "yaml: unmarshal errors: line 2: mapping key"},
 		{"sar without optional parameters", minimal + "    interface_version: 0x33\n    long_messages: sar\n", "smscs[0].long_messages: sar needs optional parameters, which interface_version 0x33 does not have"},
 		{"payload without optional parameters", minimal + "    interface_version: 0x33\n    long_messages: payload\n", "smscs[0].long_messages: payload needs optional parameters, which interface_version 0x33 does not have"},
 		{"an echoed reference without optional parameters", minimal + "    interface_version: 0x33\n    client_ref_tlv: 0x1401\n", "smscs[0].client_ref_tlv: needs optional parameters, which interface_version 0x33 does not have"},

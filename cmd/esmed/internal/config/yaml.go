@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -15,7 +16,7 @@ func (f fileParser) Unmarshal(b []byte) (map[string]any, error) {
 	f.checkText(string(b))
 	m, err := yaml.Parser().Unmarshal(b)
 	if err != nil {
-		return nil, err
+		return nil, errors.New(strings.Join(strings.Fields(err.Error()), " ")) // yaml tells over several lines
 	}
 	clean, _ := f.clean("", m).(map[string]any)
 	return clean, nil

@@ -25,9 +25,26 @@ type FieldProblem struct {
 	Message string `json:"message"`
 }
 
-// newProblem makes a problem whose title is the status' own.
+// newProblem makes a problem whose title is the status' own. Without a hint of its own it has the status'.
 func newProblem(status int, detail, hint string) *Problem {
+	if hint == "" {
+		hint = hintFor(status)
+	}
 	return &Problem{Title: http.StatusText(status), Status: status, Detail: detail, Hint: hint}
+}
+
+// hintFor says what to do about a problem that says for itself what is wrong; "" where only the daemon's
+// operator can do anything.
+func hintFor(status int) string {
+	switch status {
+	case http.StatusBadRequest:
+		return "correct it and try again: GET /openapi.json describes every request"
+	case http.StatusUnprocessableEntity:
+		return "correct what is listed and try again: GET /openapi.json describes every request"
+	case http.StatusNotFound:
+		return "take an id that a list gives"
+	}
+	return ""
 }
 
 // Error gives the detail, then the single errors.

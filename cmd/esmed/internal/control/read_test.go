@@ -118,6 +118,7 @@ func TestReads_refuse(t *testing.T) {
 			p := ask(t, &checked{t: t, api: api, doc: document(t, api)}, tt.method, tt.target)
 			require.Equal(t, tt.status, p.Status)
 			require.Equal(t, tt.detail, p.Detail)
+			require.NotEmpty(t, p.Hint)
 		})
 	}
 }
