@@ -77,6 +77,10 @@ func (o output) diagnosis(d *control.Diagnosis) {
 		o.triedLists("the text's id", d.Text)
 	}
 	o.zone(&d.Timezone)
+	if z := d.Timezone.Config; z != nil && !d.Timezone.Agrees && len(d.Proposals) > 0 {
+		p := &d.Proposals[0].Config
+		o.printf("Both together, since rules: may be there only once: rules: {message_id: %s, timezone: %s}\n", clean(p.Value), clean(z.Value))
+	}
 }
 
 func waiting(n int) string {

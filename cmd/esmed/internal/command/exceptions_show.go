@@ -62,9 +62,12 @@ func (o output) exception(x control.ExceptionDetail) {
 	} else {
 		o.printf("Seen      %s, first %s, last %s\n", plural(x.Count, "time"), clock(x.FirstAt), clock(x.LastAt))
 	}
-	if res := x.Resolution; res != nil {
+	switch res := x.Resolution; {
+	case byHand(res):
 		o.printf("Resolved  %s by %s at %s, record %d: %s\n",
 			clean(res.Action), who(res.By), clock(res.At), res.Record, or(res.Reason, "no reason given"))
+	case res != nil:
+		o.printf("Ended     by itself at %s, with record %d: %s\n", clock(res.At), res.Record, endWords(res.Action))
 	}
 	if len(x.Candidates) > 0 {
 		o.printf("Candidates\n")
@@ -125,14 +128,53 @@ func (o output) choices(x control.ExceptionDetail) {
 	for _, c := range choices {
 		o.printf("  esmed exceptions resolve %s %s\n      %s\n", clean(x.ID), c.flags, c.means)
 	}
+	if x.Kind == "conflict" && namesTwo(x) && x.Status == "open" {
+		o.printf("To believe one of the two always: smscs[].rules.state of %s, then SIGHUP; what was noted is judged again then.\n", or(x.SMSC, "the SMSC"))
+	}
 	if x.Kind == "unmapped_state" && x.Status == "open" {
 		o.printf("To give the word a meaning: smscs[].rules.states of %s, then SIGHUP; what was noted is judged again then.\n", or(x.SMSC, "the SMSC"))
 	}
 }
 
+// byHand reports whether a person decided the exception itself: an exception also ends with what a person
+// decided about another one.
+func byHand(r *control.Resolution) bool {
+	if r == nil || !isPerson(r.By) {
+		return false
+	}
+	switch r.Action {
+	case "assign", "dismiss", "resend", "accepted", "not_sent", "take":
+		return true
+	}
+	return false
+}
+
+// endWords say what ended an exception that nobody decided.
+func endWords(action string) string {
+	switch action {
+	case "receipt":
+		return "a receipt told"
+	case "late_answer":
+		return "the answer came late"
+	case "client_ref":
+		return "a receipt with our reference told"
+	case "matched":
+		return "its message was found"
+	case "unmatched", "ambiguous", "address_mismatch":
+		return "it is held as " + action + " now"
+	case "rules":
+		return "the rules settle it"
+	case "retention":
+		return "its time was over"
+	case "undo":
+		return "what had led to it was taken back"
+	}
+	return or(action, "no more is known")
+}
+
 func choicesFor(x control.ExceptionDetail) []choice {
 	if x.Status != "open" {
-		if x.Resolution != nil && isPerson(x.Resolution.By) {
+		if byHand(x.Resolution) {
 			return []choice{{"--undo", "takes this decision back"}}
 		}
 		return nil
@@ -141,6 +183,9 @@ func choicesFor(x control.ExceptionDetail) []choice {
 	accepted := choice{"--accepted SMSC_ID", "the SMSC accepted it, with this id"}
 	switch x.Kind {
 	case "conflict":
+		if namesTwo(x) {
+			return []choice{{"--take", "the final one of the two states counts, if only one is final"}, dismiss}
+		}
 		dismiss.means = "the first final state stands"
 		return []choice{{"--take", "what contradicts it counts"}, dismiss}
 	case "in_doubt":
@@ -155,6 +200,19 @@ func choicesFor(x control.ExceptionDetail) []choice {
 		return append(assignChoices(x), dismiss)
 	}
 	return []choice{dismiss}
+}
+
+// namesTwo reports whether a conflict is about receipts that were noted, not refused: each names two states
+// itself, and none of them came first.
+func namesTwo(x control.ExceptionDetail) bool {
+	for _, e := range x.Events {
+		for _, d := range e.Decisions {
+			if d.Record == e.Seq && d.Verdict == "noted" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // assignChoices are the parts that a receipt may be assigned to: its candidates, then those in doubt.

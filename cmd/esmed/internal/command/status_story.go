@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"esmed/cmd/esmed/internal/control"
 )
@@ -46,7 +47,7 @@ type story struct {
 func (s *story) tell() {
 	m := &s.m
 	s.printf("Message %s to %s from %s\n", clean(m.ID), clean(m.To), or(m.Source.Addr, "the SMSC's own sender"))
-	s.printf("State   %s, %s\n", s.state(m.State), firmness(m))
+	s.printf("State   %s, %s\n", s.state(m.State), firmness(m, s.reporter()))
 	s.printf("Because %s\n", or(m.Reason, "nothing has happened to it yet"))
 	if m.MaybeDoubled {
 		s.printf("        More than one attempt may have arrived: the recipient may have it twice.\n")
@@ -68,10 +69,21 @@ func (s *story) item(at, format string, args ...any) {
 	s.printf("  %-24s  %s\n", at, fmt.Sprintf(format, args...))
 }
 
-func firmness(m *control.Message) string {
+// reporter is the SMSC that the deciding receipt came from: another one than the message went to where
+// several share an account.
+func (s *story) reporter() string {
+	if r := s.m.Receipt; r != nil {
+		if e, _ := s.reception(r.Record); e != nil && e.SMSC != "" {
+			return e.SMSC
+		}
+	}
+	return s.m.SMSC
+}
+
+func firmness(m *control.Message, reporter string) string {
 	switch {
 	case m.Final && m.Basis == "receipt":
-		return "final: reported by " + clean(m.SMSC)
+		return "final: reported by " + clean(reporter)
 	case m.Final && m.Basis == "query_sm":
 		return "final: " + clean(m.SMSC) + " answered so when asked"
 	case m.Final && m.Basis == "submit_sm_resp":
@@ -128,6 +140,7 @@ func (s *story) submits() {
 			} else {
 				s.item(clock(a.At), "%s", what)
 				s.item(clock(accepted.At), "%s accepted it with %s (record %d)", clean(m.SMSC), s.answered(p.Part, a), accepted.Record)
+				s.learnt(a, accepted.Record)
 			}
 			accepted = nil
 		}
@@ -137,9 +150,31 @@ func (s *story) submits() {
 	}
 }
 
+// learnt tells how the id of an attempt became known that was answered without one.
+func (s *story) learnt(a control.Attempt, answer uint64) {
+	if !s.withoutID(answer, a) {
+		return
+	}
+	for _, e := range slices.Backward(s.events) {
+		if o := e.Operator; o != nil && o.Action == "accepted" && o.MessageID == a.MessageID {
+			s.item(clock(e.At), "an operator said that its message_id is %s (record %d)", quote(a.MessageID), e.Seq)
+			return
+		}
+	}
+	s.item("", "its message_id %s was learnt from a report", quote(a.MessageID))
+}
+
+// withoutID reports whether the SMSC's answer, that record, had no message_id although one is known by now.
+func (s *story) withoutID(answer uint64, a control.Attempt) bool {
+	e, _ := s.reception(answer)
+	return a.MessageID != "" && e != nil && e.Type == "submit_resp" && givenID(*e) == ""
+}
+
 // answered says what is known of the answer to an attempt.
 func (s *story) answered(part int, a control.Attempt) string {
 	switch {
+	case s.m.Acceptance != nil && a.MessageID == s.m.Acceptance.MessageID && s.withoutID(s.m.Acceptance.Record, a):
+		return clean(a.CommandStatus) + " and no message_id"
 	case a.CommandStatus != "" && a.MessageID != "":
 		return clean(a.CommandStatus) + ", message_id " + quote(a.MessageID)
 	case a.CommandStatus != "":
@@ -156,7 +191,7 @@ func (s *story) answered(part int, a control.Attempt) string {
 
 func (s *story) reported() {
 	m := &s.m
-	s.printf("\nWhat %s reported\n", clean(m.SMSC))
+	s.printf("\nWhat %s reported\n", clean(s.reporter()))
 	r := m.Receipt
 	if r == nil {
 		s.item("-", "%s", unreported(m))
