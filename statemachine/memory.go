@@ -179,7 +179,13 @@ func (m *Memory) drop(d *Drop) {
 	}
 	m.begins = d.Log
 	m.Decisions = slices.DeleteFunc(m.Decisions, func(x Decision) bool { return x.Pos.Seq < d.Log })
-	maps.DeleteFunc(m.Records, func(seq uint64, _ Record) bool { return seq < d.Log })
+	inForce := uint64(0) // at the first that is left
+	for seq, rec := range m.Records {
+		if _, rules := rec.Fact.(*Rules); rules && seq < d.Log {
+			inForce = max(inForce, seq)
+		}
+	}
+	maps.DeleteFunc(m.Records, func(seq uint64, _ Record) bool { return seq < d.Log && seq != inForce })
 }
 
 func (m *Memory) putUnanswered(c UnansweredChange) {
@@ -239,7 +245,7 @@ func (m *Memory) Inbound(account string, event receipt.Fingerprint) (uint64, tim
 // Record implements View.
 func (m *Memory) Record(seq uint64) (Record, error) {
 	rec, ok := m.Records[seq]
-	if seq < m.begins {
+	if seq < m.begins && !ok {
 		return Record{}, fmt.Errorf("%w: record %d", ErrGone, seq)
 	}
 	if !ok {

@@ -36,7 +36,8 @@ type View interface {
 	// Inbound finds the newest mobile-originated message that read the same (nothing but sequence
 	// number, bind and our time differs); seq 0 when there is none that is remembered.
 	Inbound(account string, fp receipt.Fingerprint) (seq uint64, at time.Time, err error)
-	// Record reads the log again; its error is ErrGone for one that Drop.Log dropped, whatever is still there.
+	// Record reads the log again; its error is ErrGone for one that Drop.Log dropped, whatever is still there, but
+	// for the rules in force at the first record that is left: what is left may have been decided under them.
 	Record(seq uint64) (Record, error)
 	// Exception finds one by its id, open or not; nil when there is none (any more).
 	Exception(id string) (*Exception, error)

@@ -56,6 +56,9 @@ func (o origin) begin(to sink) error {
 		err = errors.Join(err, to.put(id, metaCursor, seqKey(o.cursor)), to.put(id, metaRules, seqKey(o.rules)),
 			to.put(id, metaLogFrom, seqKey(o.cursor+1)))
 	}
+	if o.rules > 0 {
+		err = errors.Join(err, to.put(id, metaRuled, seqKey(o.rules)))
+	}
 	return err
 }
 

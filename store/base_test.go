@@ -55,6 +55,35 @@ func TestBase_asksForRecordsThatAreDropped(t *testing.T) {
 	madeAnew(t, s)
 }
 
+// TestRetire_keepsTheRules takes back a decision that was made under rules whose record is dropped.
+func TestRetire_keepsTheRules(t *testing.T) {
+	cfg := testConfig(t.TempDir())
+	cfg.SegmentRecords = 5
+	now := began
+	cfg.Now = func() time.Time { return now }
+	s := start(t, cfg)
+	ctx := context.Background()
+	_, err := s.SetRules(ctx, rulesToday())
+	require.NoError(t, err)
+	for range 10 {
+		s.append(&statemachine.SessionEvent{SMSC: "alpha", Session: "alpha/1", Event: "bound"})
+	}
+	now = now.Add(time.Hour)
+	s.append(life("M1", "5A", "a text")...)
+	second := s.append(report("5A", "EXPIRED", someDest))
+	x := fmt.Sprint("x", second[0].Seq)
+	decide := func(action statemachine.Action, want statemachine.State) {
+		s.append(&statemachine.Operator{Action: action, By: "uid:0", Exception: x})
+		m, err := s.Message(ctx, "M1")
+		require.NoError(t, err)
+		require.Equal(t, want, m.State)
+	}
+	decide(statemachine.ActionTake, statemachine.Expired)
+	require.Equal(t, 2, s.retire(Retention{Log: now}).Segments)
+	decide(statemachine.ActionUndo, statemachine.Delivered)
+	madeAnew(t, s)
+}
+
 // TestBase_textsGoBeforeRecords destroys texts long before the records that they are in: what was decided by
 // them stays so.
 func TestBase_textsGoBeforeRecords(t *testing.T) {

@@ -35,6 +35,7 @@ type batch struct {
 	restored  *statemachine.Restored
 
 	logFrom uint64 // records before are dropped, as far as the fold is concerned
+	ruled   ruleSeqs
 	cursor  uint64 // seq of the last record
 	at      time.Time
 }
@@ -67,7 +68,7 @@ func newBatch(tx *stateTx, parts partitions, cache *messageCache, rules rulesInF
 	if err != nil {
 		return nil, err
 	}
-	b.cursor, b.at, b.size, b.logFrom = m.cursor, m.at, m.partition, m.logFrom
+	b.cursor, b.at, b.size, b.logFrom, b.ruled = m.cursor, m.at, m.partition, m.logFrom, m.ruled
 	if m.rules != rules.seq {
 		b.rules, err = readRulesRecord(m.rules, record)
 	}
@@ -100,6 +101,7 @@ func (b *batch) apply(fold statemachine.Fold, rec statemachine.Record) (applied,
 func (b *batch) step(fold statemachine.Fold, rec statemachine.Record) (statemachine.Effects, error) {
 	if r, ok := rec.Fact.(*statemachine.Rules); ok {
 		b.rules = rulesInForce{rec.Seq, r}
+		b.ruled = append(b.ruled, rec.Seq)
 	}
 	eff, err := fold.Step(b, rec)
 	if err == nil {

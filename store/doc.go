@@ -89,6 +89,7 @@
 // named by its number (4 octets).
 //
 //	meta            format, partition_messages, its complement (partition_check), cursor (seq), at, rules (seq of those in force),
+//	                rules_seqs (those of the rules in force at log_from, and all behind),
 //	                reprocess (ReprocessProgress), restored (Restored), log_from (records before are dropped)
 //	partitions      "p" + first message id    number, counts by state, first and last accepted_at
 //	messages/N      message id                Message                        partition of the id

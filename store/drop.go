@@ -24,6 +24,7 @@ func (b *batch) takeDrop(d *statemachine.Drop) error {
 	b.dropMessages(d.Messages)
 	if d.Log > b.logFrom {
 		b.logFrom = d.Log
+		b.ruled = b.ruled.from(d.Log)
 		return b.dropDecisions()
 	}
 	return nil

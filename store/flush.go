@@ -126,6 +126,9 @@ func (b *batch) flushMeta(to sink) error {
 	if b.restored != nil {
 		err = errors.Join(err, to.put(id, metaRestored, appendRestored(nil, b.restored)))
 	}
+	if len(b.ruled) > 0 {
+		err = errors.Join(err, to.put(id, metaRuled, b.ruled.append(nil)))
+	}
 	if b.logFrom > 0 {
 		err = errors.Join(err, to.put(id, metaLogFrom, seqKey(b.logFrom)))
 	}
@@ -180,6 +183,7 @@ var (
 
 	metaPartition      = []byte("partition_messages") // Config.PartitionMessages when it was made
 	metaPartitionCheck = []byte("partition_check")    // its complement: no other row would tell that it is damaged
+	metaRuled          = []byte("rules_seqs")         // seqs of the rules records that a fold may still ask for
 	metaLogFrom        = []byte("log_from")           // records before are dropped; not there = none
 	metaReprocess      = []byte("reprocess")          // how far the last pass is
 	metaRestored       = []byte("restored")           // the last such record
@@ -190,6 +194,7 @@ type stateMeta struct {
 	cursor uint64
 	at     time.Time
 	rules  uint64
+	ruled  ruleSeqs
 
 	partition uint64
 	logFrom   uint64
@@ -208,6 +213,7 @@ func readStateMeta(tx *stateTx) (m stateMeta, err error) {
 	}
 	m.format, m.cursor, m.rules, m.partition = number(metaFormat), number(metaCursor), number(metaRules), number(metaPartition)
 	m.logFrom = number(metaLogFrom)
+	m.ruled = readRuleSeqs(tx.get(id, metaRuled))
 	if m.format == stateVersion && m.partition != ^number(metaPartitionCheck) {
 		err = errMalformed
 	}

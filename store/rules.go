@@ -45,6 +45,31 @@ func (s *Store) rulesIn(tx *stateTx) (rulesInForce, error) {
 	return readRulesRecord(m.rules, s.viewRecord)
 }
 
+// ruleSeqs are the seqs of rules records: the last one before those that are left of the log, and all behind it.
+type ruleSeqs []uint64
+
+// from leaves what is needed of them when records before seq are dropped.
+func (r ruleSeqs) from(seq uint64) ruleSeqs {
+	for len(r) > 1 && r[1] < seq {
+		r = r[1:]
+	}
+	return r
+}
+
+func (r ruleSeqs) append(b []byte) []byte {
+	for _, seq := range r {
+		b = binary.BigEndian.AppendUint64(b, seq)
+	}
+	return b
+}
+
+func readRuleSeqs(b []byte) (r ruleSeqs) {
+	for ; len(b) >= 8; b = b[8:] {
+		r = append(r, binary.BigEndian.Uint64(b))
+	}
+	return r
+}
+
 // rulesHead keeps a rules record outside the records of the log: its seq, then its value.
 func rulesHead(seq uint64, value []byte) []byte { return append(seqKey(seq), value...) }
 

@@ -134,9 +134,10 @@ func (b *batch) Inbound(account string, fp receipt.Fingerprint) (uint64, time.Ti
 	return 0, time.Time{}, errMalformed
 }
 
-// Record reads the log again. Whether a record is gone follows from the log, not from what is still on disk.
+// Record reads the log again. Whether a record is gone follows from the log, not from what is still on disk. The
+// rules in force at the first that is left are not: it was judged under them, and segments' heads keep them.
 func (b *batch) Record(seq uint64) (statemachine.Record, error) {
-	if seq < b.logFrom {
+	if seq < b.logFrom && !(len(b.ruled) > 0 && b.ruled[0] == seq) {
 		return statemachine.Record{}, statemachine.ErrGone
 	}
 	return b.record(seq)
