@@ -34,7 +34,7 @@ func (a *Attempt) answer(r *SubmitResp, id string, at time.Time, seq uint64) {
 		a.DoubtEndSeq = 0
 	}
 	if id != "" {
-		a.MessageID = id
+		a.MessageID, a.Learnt = id, false
 	}
 	a.endDoubt(DoubtLateAnswer, seq)
 }

@@ -97,7 +97,7 @@ func (s *step) saidAccepted(o *Operator, x *Exception) error {
 	}
 	from := p.State
 	a := p.editAttempt(number)
-	a.MessageID = id
+	a.MessageID, a.Learnt = id, false
 	if x.Kind == KindInDoubt {
 		a.Outcome, a.AnsweredAt = AcceptedBy, s.rec.At
 		a.endDoubt(DoubtOperator, s.rec.Seq)

@@ -50,7 +50,7 @@ func (s *step) raise(a matter) error {
 			x.Candidates = append(slices.Clip(x.Candidates), ref)
 		}
 	}
-	if a.m != nil {
+	if a.m != nil && slices.Contains(x.shownBy(), a.m.ID) {
 		a.m.list(x)
 	}
 	return nil
@@ -121,12 +121,18 @@ func (s *step) end(x *Exception, status string, how Resolution) error {
 	return s.unlist(x)
 }
 
-// unlist takes an exception from the message that shows it as open.
+// unlist takes an exception from the messages that show it as open.
 func (s *step) unlist(x *Exception) error {
-	if x.Message == "" {
-		return nil
+	for _, id := range x.shownBy() {
+		if err := s.unlistFrom(id, x); err != nil {
+			return err
+		}
 	}
-	m, err := s.message(x.Message)
+	return nil
+}
+
+func (s *step) unlistFrom(id ID, x *Exception) error {
+	m, err := s.message(id)
 	if err != nil || m == nil {
 		return err
 	}
@@ -134,11 +140,29 @@ func (s *step) unlist(x *Exception) error {
 	if i < 0 {
 		return nil
 	}
-	if m, err = s.edit(x.Message); err != nil {
+	if m, err = s.edit(id); err != nil {
 		return err
 	}
 	m.Exceptions = slices.Delete(slices.Clone(m.Exceptions), i, i+1)
 	return nil
+}
+
+// shownBy are the messages that may show the exception as open: its own, and each that was given an id which
+// others have too.
+func (x *Exception) shownBy() []ID {
+	var ids []ID
+	if x.Message != "" {
+		ids = append(ids, x.Message)
+	}
+	if x.Kind != KindDuplicateMessageID {
+		return ids
+	}
+	for _, ref := range x.Candidates {
+		if !slices.Contains(ids, ref.Message) {
+			ids = append(ids, ref.Message)
+		}
+	}
+	return ids
 }
 
 // list has the message show an open exception.

@@ -38,7 +38,7 @@ func (s *step) unsay(m *Message, p *Part, ref AttemptRef, id string, accepted bo
 	if accepted && id == "" {
 		return nil
 	}
-	a.MessageID = ""
+	a.MessageID, a.Learnt = "", false
 	s.unindex(m.Account, former, s.smsc(m.SMSC).Receipt.ResponseKeys(id), ref)
 	return s.wakeKeys(m.Account, former)
 }
@@ -121,7 +121,7 @@ func (s *step) keys(m *Message, a *Attempt) []receipt.Key { return a.keys(&s.sms
 // keys reads the id as what it is: that of an answer, or of what a person says the answer was, or one that
 // a receipt with our reference told.
 func (a *Attempt) keys(rules *receipt.Rules) []receipt.Key {
-	if a.AnswerSeq != 0 || a.saidAccepted() {
+	if !a.Learnt {
 		return rules.ResponseKeys(a.MessageID)
 	}
 	var keys []receipt.Key
@@ -149,6 +149,12 @@ func (s *step) learn(e *evidence, m *Message, p *Part, ref AttemptRef) error {
 		return nil
 	}
 	_, a.MessageID = e.namedBy(keys)
+	a.Learnt = true
+	for _, key := range s.keys(m, a) { // the receipt may have come over a bind with other rules
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
 	if err := s.resolve(KindNoMessageID, partGroup(m, p.Number), string(DoubtClientRef), e.smsc); err != nil {
 		return err
 	}

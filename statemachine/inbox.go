@@ -100,12 +100,20 @@ func (row *InboxRow) receive(seq uint64) {
 	}
 }
 
+// waitFor adds a destination whose unanswered submit one of the receptions waits for; "" is none.
+func (row *InboxRow) waitFor(dest string) {
+	if dest != "" && !slices.Contains(row.WaitsFor, dest) {
+		row.WaitsFor = append(slices.Clip(row.WaitsFor), dest)
+	}
+}
+
 // refresh puts in why the row is held as things stand.
 func (row *InboxRow) refresh(e *evidence, f *finding) {
 	if row.Why != f.correlation {
 		row.Dismissed = "" // it was dismissed for something else
 	}
-	row.Why, row.WaitsFor = f.correlation, f.waitsFor
+	row.Why = f.correlation
+	row.waitFor(f.waitsFor)
 	keys := slices.Clip(row.Keys)
 	for _, key := range e.keys() {
 		if !slices.Contains(keys, key) {

@@ -223,7 +223,7 @@ func (m *Memory) Unanswered(account, dest string) ([]AttemptRef, error) {
 
 // HeldFor implements View.
 func (m *Memory) HeldFor(account, dest string) ([]*InboxRow, error) {
-	return m.rows(func(row *InboxRow) bool { return row.Account == account && row.WaitsFor == dest && dest != "" }), nil
+	return m.rows(func(row *InboxRow) bool { return row.Account == account && slices.Contains(row.WaitsFor, dest) }), nil
 }
 
 // OpenException implements View.

@@ -146,6 +146,7 @@ type Attempt struct {
 	Outcome       Outcome
 	CommandStatus uint32
 	MessageID     string // as receipt.MessageID reads it; "" = none known
+	Learnt        bool   // MessageID is from a receipt that echoed our reference, and reads as a receipt's does
 	AnsweredAt    time.Time
 	AnswerSeq     uint64 // its submit_resp record; 0 = none, also where a person said that it was accepted
 	DoubtSeq      uint64 // its in_doubt record; 0 = never in doubt

@@ -60,7 +60,7 @@ type mReceipt struct {
 type mRow struct {
 	seqs     []uint64
 	why      string
-	waitsFor string
+	waitsFor []string
 }
 
 // mTarget is a part and the attempt of it that an id fits.
@@ -275,8 +275,15 @@ func (w *model) reception(r *mReceipt) {
 				row = &mRow{}
 				w.rows[r.row()] = row
 			}
-			row.seqs, row.why, row.waitsFor = append(row.seqs, r.seq), why, waitsFor
+			row.hold(r.seq, why, waitsFor)
 		}
+	}
+}
+
+func (row *mRow) hold(seq uint64, why, waitsFor string) {
+	row.seqs, row.why = append(row.seqs, seq), why
+	if waitsFor != "" && !slices.Contains(row.waitsFor, waitsFor) {
+		row.waitsFor = append(row.waitsFor, waitsFor)
 	}
 }
 
@@ -447,7 +454,7 @@ func (w *model) oldestUnanswered(account, dest string) *mAttempt {
 func (w *model) waitedFor(m *mMessage) func(*mRow) bool {
 	oldest := w.oldestUnanswered(m.account, m.dest)
 	return func(row *mRow) bool {
-		return row.waitsFor == m.dest && w.bodies[row.seqs[0]].account == m.account && (oldest == nil || oldest.seq > row.seqs[0])
+		return slices.Contains(row.waitsFor, m.dest) && w.bodies[row.seqs[0]].account == m.account && (oldest == nil || oldest.seq > row.seqs[0])
 	}
 }
 
@@ -471,7 +478,7 @@ func (w *model) wake(which func(*mRow) bool) {
 			w.rows[r.row()] = &mRow{}
 		}
 		row := w.rows[r.row()]
-		row.seqs, row.why, row.waitsFor = append(row.seqs, seq), why, waitsFor
+		row.hold(seq, why, waitsFor)
 	}
 }
 

@@ -54,7 +54,7 @@ func (t *openTable) add(m *Message) int {
 			attempts = append(attempts, openAttempt{
 				part: int32(p.Number), number: int32(a.Number), at: nanos(a.At), answered: nanos(a.AnsweredAt),
 				validTill: nanos(a.ValidUntil), reference: a.UserMessageReference, outcome: a.Outcome,
-				learnt: a.AnswerSeq == 0, id: a.MessageID,
+				learnt: a.Learnt, id: a.MessageID,
 			})
 		}
 	}
@@ -106,14 +106,10 @@ func (t *openTable) message(o *openMessage) *Message {
 }
 
 func (a *openAttempt) attempt() Attempt {
-	made := Attempt{
+	return Attempt{
 		Number: int(a.number), At: fromNanos(a.at), AnsweredAt: fromNanos(a.answered), ValidUntil: fromNanos(a.validTill),
-		UserMessageReference: a.reference, Outcome: a.outcome, MessageID: a.id, AnswerSeq: 1,
+		UserMessageReference: a.reference, Outcome: a.outcome, MessageID: a.id, Learnt: a.learnt, AnswerSeq: 1,
 	}
-	if a.learnt {
-		made.AnswerSeq = 0
-	}
-	return made
 }
 
 func nanos(t time.Time) int64 {
@@ -151,10 +147,7 @@ func (t *openTable) index(rules *receipt.Rules) *openIndex {
 	for i := range t.messages {
 		attempts := t.messages[i].attempts
 		for j := range attempts {
-			a := Attempt{MessageID: attempts[j].id, AnswerSeq: 1}
-			if attempts[j].learnt {
-				a.AnswerSeq = 0
-			}
+			a := Attempt{MessageID: attempts[j].id, Learnt: attempts[j].learnt}
 			for _, key := range a.keys(rules) {
 				next, ok := x.first[key]
 				if !ok {

@@ -195,3 +195,25 @@ func TestOperator_thenEvidence(t *testing.T) {
 		})
 	}
 }
+
+// TestOperator_dismissesWhatSeveralMessagesShow: each message that was given an id which others have shows so, until
+// a person ends it.
+func TestOperator_dismissesWhatSeveralMessagesShow(t *testing.T) {
+	l := play(t, `rules alpha
+		accepted M1
+		accepted M2
+		accepted M3
+		sent M1
+		sent M2
+		sent M3
+		submit_resp M1 id=7
+		submit_resp M2 id=7
+		submit_resp M3 id=7`)
+	require.Equal(t, []string{"x9"}, l.message("M2").Exceptions)
+	require.Equal(t, []string{"x9"}, l.message("M3").Exceptions)
+	l.play("operator dismiss exception=x9")
+	require.Empty(t, l.message("M2").Exceptions)
+	require.Empty(t, l.message("M3").Exceptions)
+	l.play("operator undo exception=x9")
+	require.Equal(t, []string{"x9"}, l.message("M2").Exceptions)
+}

@@ -13,6 +13,7 @@ type waiting struct {
 	row  *InboxRow // as it was
 	next int       // index in row.Receptions of the one to judge next
 	left []uint64  // those that stay
+	wait []string  // destinations that these wait for
 	e    evidence  // the last of those that is not gone …
 	f    finding   // … and what was found for it
 }
@@ -125,6 +126,9 @@ func (s *step) judgeAgain(w *waiting, seq uint64) error {
 	}
 	w.left = append(w.left, seq)
 	w.e, w.f = e, f
+	if f.waitsFor != "" && !slices.Contains(w.wait, f.waitsFor) {
+		w.wait = append(w.wait, f.waitsFor)
+	}
 	if f.correlation != w.row.Why {
 		s.decideHeld(&e, &f)
 	}
@@ -140,9 +144,10 @@ func (s *step) settleRow(w *waiting) error {
 	row := *w.row
 	row.Receptions = w.left
 	if w.e.seq != 0 { // else all that is left is gone
+		row.WaitsFor = w.wait
 		row.refresh(&w.e, &w.f)
 	}
-	if len(row.Receptions) != len(w.row.Receptions) || row.Why != w.row.Why || row.WaitsFor != w.row.WaitsFor ||
+	if len(row.Receptions) != len(w.row.Receptions) || row.Why != w.row.Why || !slices.Equal(row.WaitsFor, w.row.WaitsFor) ||
 		!slices.Equal(row.Keys, w.row.Keys) {
 		s.putRow(row.Key, &row)
 	}

@@ -95,12 +95,17 @@ func (s *step) unduplicate(m *Message, ref AttemptRef, id string, without uint64
 		return err
 	}
 	x = s.ownException(x)
+	if len(x.Candidates) <= 2 {
+		if err := s.end(x, StatusResolved, Resolution{Action: string(ActionUndo), By: s.by}); err != nil {
+			return err
+		}
+	}
 	x.Candidates = slices.DeleteFunc(slices.Clone(x.Candidates), func(other AttemptRef) bool { return other == ref })
 	x.discount(without)
-	if len(x.Candidates) > 1 {
+	if slices.Contains(x.shownBy(), m.ID) {
 		return nil
 	}
-	return s.end(x, StatusResolved, Resolution{Action: string(ActionUndo), By: s.by})
+	return s.unlistFrom(m.ID, x)
 }
 
 // unflag takes a reception that is not the part's any more out of the exception that its addresses differ.

@@ -91,11 +91,14 @@ func (s *step) join(row *InboxRow) error {
 		return err
 	}
 	if there != nil {
-		row.Why, row.WaitsFor, row.Dismissed = there.Why, there.WaitsFor, there.Dismissed
-		own := row.Receptions
-		row.Receptions = there.Receptions
+		row.Why, row.Dismissed = there.Why, there.Dismissed
+		own, dests := row.Receptions, row.WaitsFor
+		row.Receptions, row.WaitsFor = there.Receptions, there.WaitsFor
 		for _, seq := range own {
 			row.receive(seq)
+		}
+		for _, dest := range dests {
+			row.waitFor(dest)
 		}
 		if there.ReceivedAt.Before(row.ReceivedAt) {
 			row.ReceivedAt = there.ReceivedAt

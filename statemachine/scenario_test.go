@@ -123,8 +123,8 @@ func (l *lab) inbox() []byte {
 	})
 	for _, row := range rows {
 		fmt.Fprintf(&b, "tlv_id %q text_id %q %s: %s, receptions %v", row.TLVID, row.TextID, row.RawStat, row.Why, row.Receptions)
-		if row.WaitsFor != "" {
-			fmt.Fprintf(&b, ", waits for the answer of a submit to %s", row.WaitsFor)
+		if len(row.WaitsFor) > 0 {
+			fmt.Fprintf(&b, ", waits for the answer of a submit to %s", strings.Join(row.WaitsFor, " and one to "))
 		}
 		if row.Dismissed != "" {
 			fmt.Fprintf(&b, ", dismissed by %s", row.Dismissed)

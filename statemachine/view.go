@@ -29,7 +29,7 @@ type View interface {
 	// Unanswered are the attempts to that destination that have no answer, in any order: those that
 	// UnansweredChange added under it and did not remove.
 	Unanswered(account, dest string) ([]AttemptRef, error)
-	// HeldFor are the rows whose WaitsFor is that destination, in any order.
+	// HeldFor are the rows that wait for that destination (InboxRow.WaitsFor), in any order.
 	HeldFor(account, dest string) ([]*InboxRow, error)
 	// OpenException finds the open one of a kind and group; nil when there is none.
 	OpenException(kind ExceptionKind, group string) (*Exception, error)
@@ -92,7 +92,7 @@ type InboxRow struct {
 	ReceivedAt time.Time // first reception
 	Why        Correlation
 	Keys       []receipt.Key // every form it is to be found under
-	WaitsFor   string        // destination whose unanswered submit it waits for; "" = none
+	WaitsFor   []string      // destinations whose unanswered submits its receptions wait for, each once
 	Receptions []uint64      // in seq order
 	Dismissed  string        // id of the exception by which a person dismissed it; "" = it counts
 }

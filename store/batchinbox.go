@@ -17,7 +17,8 @@ func (b *batch) takeInbox(c *statemachine.InboxChange) error {
 		b.unlinkRow(old, c.Row)
 	}
 	b.moveRow(old, c.Row)
-	b.countRow(old, c.Row)
+	b.ageRow(tableID{table: tableInboxByAge}, sizeInbox, old, c.Row)
+	b.ageRow(tableID{table: tableInboxWaiting}, sizeWaiting, waiting(old), waiting(c.Row))
 	if c.Row == nil {
 		b.over.put(id, key, nil)
 		return nil
@@ -42,20 +43,29 @@ func (b *batch) moveRow(old, row *statemachine.InboxRow) {
 	}
 }
 
-// countRow counts rows that wait, which those that a person dismissed do not. Either may be nil.
-func (b *batch) countRow(old, row *statemachine.InboxRow) {
-	id, was, is := tableID{table: tableInboxWaiting}, waits(old), waits(row)
-	switch {
-	case was && !is:
-		b.over.put(id, inboxAgeKey(old), nil)
-		b.sizes[sizeKey(sizeWaiting, old.SMSC)]--
-	case is && !was:
-		b.over.put(id, inboxAgeKey(row), []byte(row.Key))
-		b.sizes[sizeKey(sizeWaiting, row.SMSC)]++
+// ageRow keeps a row found by its age in a table, and counted. Either may be nil. The age of a row changes where
+// an older reception comes to it.
+func (b *batch) ageRow(table tableID, size byte, old, row *statemachine.InboxRow) {
+	if old != nil && row != nil && bytes.Equal(inboxAgeKey(old), inboxAgeKey(row)) {
+		return
+	}
+	if old != nil {
+		b.over.put(table, inboxAgeKey(old), nil)
+		b.sizes[sizeKey(size, old.SMSC)]--
+	}
+	if row != nil {
+		b.over.put(table, inboxAgeKey(row), []byte(row.Key))
+		b.sizes[sizeKey(size, row.SMSC)]++
 	}
 }
 
-func waits(row *statemachine.InboxRow) bool { return row != nil && row.Dismissed == "" }
+// waiting is the row if it waits, which one that a person dismissed does not; else nil.
+func waiting(row *statemachine.InboxRow) *statemachine.InboxRow {
+	if row == nil || row.Dismissed != "" {
+		return nil
+	}
+	return row
+}
 
 // firstReception is a row's key in inbox_by_seq; nil when there is none.
 func firstReception(row *statemachine.InboxRow) []byte {
@@ -69,16 +79,16 @@ func firstReception(row *statemachine.InboxRow) []byte {
 func (b *batch) linkRow(old, row *statemachine.InboxRow) {
 	if old == nil {
 		old = &statemachine.InboxRow{}
-		b.over.put(tableID{table: tableInboxByAge}, inboxAgeKey(row), []byte(row.Key))
-		b.sizes[sizeKey(sizeInbox, row.SMSC)]++
 	}
 	for _, key := range row.Keys {
 		if !slices.Contains(old.Keys, key) {
 			b.changeList(tableID{table: tableInboxByKey}, idKey(row.Account, key), string(row.Key), false)
 		}
 	}
-	if row.WaitsFor != "" && row.WaitsFor != old.WaitsFor {
-		b.changeList(tableID{table: tableInboxByDest}, pairKey(row.Account, row.WaitsFor), string(row.Key), false)
+	for _, dest := range row.WaitsFor {
+		if !slices.Contains(old.WaitsFor, dest) {
+			b.changeList(tableID{table: tableInboxByDest}, pairKey(row.Account, dest), string(row.Key), false)
+		}
 	}
 }
 
@@ -86,15 +96,15 @@ func (b *batch) linkRow(old, row *statemachine.InboxRow) {
 func (b *batch) unlinkRow(old, row *statemachine.InboxRow) {
 	if row == nil {
 		row = &statemachine.InboxRow{}
-		b.over.put(tableID{table: tableInboxByAge}, inboxAgeKey(old), nil)
-		b.sizes[sizeKey(sizeInbox, old.SMSC)]--
 	}
 	for _, key := range old.Keys {
 		if !slices.Contains(row.Keys, key) {
 			b.changeList(tableID{table: tableInboxByKey}, idKey(old.Account, key), string(old.Key), true)
 		}
 	}
-	if old.WaitsFor != "" && old.WaitsFor != row.WaitsFor {
-		b.changeList(tableID{table: tableInboxByDest}, pairKey(old.Account, old.WaitsFor), string(old.Key), true)
+	for _, dest := range old.WaitsFor {
+		if !slices.Contains(row.WaitsFor, dest) {
+			b.changeList(tableID{table: tableInboxByDest}, pairKey(old.Account, dest), string(old.Key), true)
+		}
 	}
 }

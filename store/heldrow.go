@@ -24,7 +24,9 @@ func appendRow(b []byte, r *statemachine.InboxRow) []byte {
 	for _, key := range r.Keys {
 		b = putString(b, 13, string(key))
 	}
-	b = putString(b, 14, r.WaitsFor)
+	for _, dest := range r.WaitsFor {
+		b = putString(b, 14, dest)
+	}
 	var seqs []byte
 	var last uint64
 	for _, seq := range r.Receptions {
@@ -67,7 +69,7 @@ func decodeRow(b []byte) (*statemachine.InboxRow, error) {
 		case 13:
 			r.Keys = append(r.Keys, receipt.Key(f.str()))
 		case 14:
-			r.WaitsFor = f.str()
+			r.WaitsFor = append(r.WaitsFor, f.str())
 		case 15:
 			r.Receptions = readSeqs(&f)
 		case 16:

@@ -113,7 +113,8 @@ func appendAttempt(b []byte, a *statemachine.Attempt) []byte {
 	b = putString(b, 13, a.DoubtCause)
 	b = putUint(b, 14, uint64(a.UserMessageReference))
 	b = putString(b, 15, string(a.DoubtEnded))
-	return putUint(b, 16, a.DoubtEndSeq)
+	b = putUint(b, 16, a.DoubtEndSeq)
+	return putBool(b, 17, a.Learnt)
 }
 
 func appendReported(b []byte, r *statemachine.Reported) []byte {
@@ -321,6 +322,8 @@ func readAttempt(f *fields) (a statemachine.Attempt) {
 			a.DoubtEnded = statemachine.DoubtEnd(f.str())
 		case 16:
 			a.DoubtEndSeq = f.u
+		case 17:
+			a.Learnt = f.bool()
 		}
 	}
 	return a

@@ -50,7 +50,7 @@ func (s *Store) Overlooked(ctx context.Context, smsc string, from, to time.Time)
 }
 
 func overlooked(tx *stateTx, parts partitions, row *statemachine.InboxRow) (bool, error) {
-	if row.Why != statemachine.Unmatched || row.WaitsFor != "" {
+	if row.Why != statemachine.Unmatched || len(row.WaitsFor) > 0 {
 		return false, nil
 	}
 	for _, key := range row.Keys {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,9 +32,9 @@ func TestOverlooked(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, keys, "a row is judged as soon as its id is given")
 
-	row := func(id string, why statemachine.Correlation, waitsFor string) *statemachine.InboxRow {
+	row := func(id string, why statemachine.Correlation, waitsFor ...string) *statemachine.InboxRow {
 		return &statemachine.InboxRow{
-			Key: statemachine.InboxKey(id + string(why) + waitsFor), SMSC: "alpha", Account: "alpha", Why: why,
+			Key: statemachine.InboxKey(id + string(why) + strings.Join(waitsFor, "")), SMSC: "alpha", Account: "alpha", Why: why,
 			WaitsFor: waitsFor, ReceivedAt: began, Keys: rules.ResponseKeys(id),
 		}
 	}
@@ -42,10 +43,10 @@ func TestOverlooked(t *testing.T) {
 		row  *statemachine.InboxRow
 		want bool
 	}{
-		{"an id that an attempt bears was overlooked", row("known", statemachine.Unmatched, ""), true},
-		{"an id that nobody bears was not", row("other", statemachine.Unmatched, ""), false},
+		{"an id that an attempt bears was overlooked", row("known", statemachine.Unmatched), true},
+		{"an id that nobody bears was not", row("other", statemachine.Unmatched), false},
 		{"what waits for an answer waits", row("known", statemachine.Unmatched, "393331234567"), false},
-		{"what a person has to decide stays", row("known", statemachine.Ambiguous, ""), false},
+		{"what a person has to decide stays", row("known", statemachine.Ambiguous), false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -74,7 +74,7 @@ func heldWords(x control.InboxRow) string {
 	switch {
 	case x.Dismissed != "":
 		return "dismissed, " + x.Dismissed
-	case x.WaitsFor != "":
+	case len(x.WaitsFor) > 0:
 		return "waits for an answer"
 	}
 	return x.Why

@@ -18,7 +18,7 @@ type InboxRow struct {
 	Attempts   int        `json:"attempts" doc:"Looks at it so far"`
 	NextTryAt  *time.Time `json:"next_try_at"`
 	Why        string     `json:"why" enum:"unmatched,ambiguous,address_mismatch" doc:"What its receipts came to when last judged"`
-	WaitsFor   string     `json:"waits_for,omitempty" doc:"The destination whose unanswered submit may be its message"`
+	WaitsFor   []string   `json:"waits_for,omitempty" doc:"The destinations whose unanswered submits may be its messages"`
 	Dismissed  string     `json:"dismissed,omitempty" doc:"The exception by which a person dismissed it"`
 	Receptions []uint64   `json:"receptions" nullable:"false"`
 }

@@ -163,7 +163,7 @@ func unmatchedException(row *statemachine.InboxRow) Exception {
 	switch {
 	case row.Dismissed != "":
 		x.Status, x.Reason = statemachine.StatusDismissed, "dismissed by "+row.Dismissed+", and still found by a late id"
-	case row.WaitsFor != "":
+	case len(row.WaitsFor) > 0:
 		x.Reason = "waits for the answer to a submit to the same destination"
 	case row.Why == statemachine.Ambiguous:
 		x.Reason = "its id fits several messages"
