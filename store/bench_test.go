@@ -136,7 +136,7 @@ func BenchmarkAppend(b *testing.B) {
 				for i := range values {
 					values[i] = value
 				}
-				require.NoError(b, l.append(values, nil))
+				require.NoError(b, l.append(began, values, nil))
 			}
 			rate := float64(b.N*group) / b.Elapsed().Seconds()
 			b.ReportMetric(rate, "records/s")

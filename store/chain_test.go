@@ -37,7 +37,7 @@ func TestSegmentLog_chain(t *testing.T) {
 			for range records {
 				values = append(values, putTime(nil, fieldAt, began))
 			}
-			require.NoError(t, l.append(values, nil))
+			require.NoError(t, l.append(began, values, nil))
 			number := uint64(i + 1)
 			made[number] = skip{l.last(), l.chain.head}
 			for at, n := number, len(l.chain.skips)-1; at > 0; at, n = skipTarget(at), n-1 {

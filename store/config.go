@@ -47,11 +47,13 @@ type Config struct {
 // Span is a half-open range of octets.
 type Span struct{ Start, End int }
 
-// DefaultSegmentRecords and segmentBytes bound a segment, whichever is reached first: few enough files,
-// and small enough ones to be dropped one at a time.
+// DefaultSegmentRecords, segmentBytes and segmentSpan bound a segment, whichever is reached first: few enough
+// files, and small enough ones to be dropped one at a time. Without a span a log of little traffic would be one
+// file for years, and no retention would end it, nor the texts that go with it.
 const (
 	DefaultSegmentRecords = 3_000_000
 	segmentBytes          = 1 << 30
+	segmentSpan           = partitionSpan
 )
 
 // DefaultPartitionMessages keeps partitions of the messages and their indexes small: that keeps the cost of

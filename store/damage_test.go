@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
+	"go.etcd.io/bbolt"
 
 	"esmed/statemachine"
 )
@@ -85,6 +86,71 @@ func TestVerify_everyOctetOfRecords(t *testing.T) {
 	}
 	require.Greater(t, octets, 1000)
 	require.Nil(t, chainDamage(t, s))
+}
+
+func TestOpen_namesTheRecordsOfADamagedPage(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, makeDir(filepath.Join(dir, logDir)))
+	l, err := openLog(dir, true, DefaultSegmentRecords)
+	require.NoError(t, err)
+	require.NoError(t, l.begin())
+	for range 40 {
+		require.NoError(t, l.append(began, cutoffs(t, l.last()+1, 50), nil))
+	}
+	var at int // of the page that holds the last record
+	segment := l.active()
+	require.NoError(t, segment.read(l.last(), func(_ uint64, value []byte) (bool, error) {
+		at = int(uintptr(unsafe.Pointer(unsafe.SliceData(value))) - segment.db.Info().Data)
+		return false, nil
+	}))
+	require.NoError(t, l.close())
+	at -= at % os.Getpagesize()
+	openFlipper(t, segment.path).flip(at, func() {
+		_, err := openLog(dir, true, DefaultSegmentRecords)
+		var damaged *DamagedError
+		require.ErrorAs(t, err, &damaged)
+		require.Equal(t, segment.name, damaged.File)
+		require.Greater(t, damaged.Seq, uint64(1))
+	})
+}
+
+func TestSegmentLog_skipsNothingWhereAPageIsDamaged(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, makeDir(filepath.Join(dir, logDir)))
+	l, err := openLog(dir, true, DefaultSegmentRecords)
+	require.NoError(t, err)
+	defer l.close()
+	require.NoError(t, l.begin())
+	for range 20 {
+		require.NoError(t, l.append(began, cutoffs(t, l.last()+1, 50), nil))
+	}
+	segment := l.active()
+	key := func(seq uint64) (at int) { // in the file
+		require.NoError(t, segment.view(func(tx *bbolt.Tx) error {
+			k, _ := tx.Bucket(bucketRecords).Cursor().Seek(seqKey(seq))
+			at = int(uintptr(unsafe.Pointer(unsafe.SliceData(k))) - segment.db.Info().Data)
+			return nil
+		}))
+		return at
+	}
+	f := openFlipper(t, segment.path)
+	for _, seq := range []uint64{2, 500, 750, l.last()} {
+		at := key(seq)
+		for octet := range 8 {
+			f.flip(at+octet, func() {
+				read := uint64(0)
+				err := l.readFrom(1, func(at uint64, _ []byte) (bool, error) {
+					read++
+					require.Equal(t, read, at)
+					return true, nil
+				})
+				var damaged *DamagedError
+				require.ErrorAs(t, err, &damaged, "octet %d of the key of %d: read to %d", octet, seq, read)
+				require.Equal(t, segment.name, damaged.File)
+			})
+		}
+	}
+	require.Len(t, seqsFrom(t, l, 1, 0), int(l.last()))
 }
 
 // TestVerify_everyPageOfSealedSegments changes octets all over closed files, those of no use too.

@@ -16,7 +16,7 @@ type journal interface {
 	// append makes records durable as one commit, with its hash behind the last one; their seqs follow the
 	// last one's. rules is the newest rules record among them behind its seq, nil when there is none.
 	// After ErrDiskFull nothing has changed; after any other error nothing is known.
-	append(values [][]byte, rules []byte) error
+	append(at time.Time, values [][]byte, rules []byte) error
 	// readFrom hands out records in order from seq on, until there are no more or fn says so. value is only
 	// good until fn returns. No transaction is held for long, so fn may be slow.
 	readFrom(seq uint64, fn func(seq uint64, value []byte) (more bool, err error)) error
@@ -186,8 +186,9 @@ func (l *segmentLog) next() uint64 {
 
 func (l *segmentLog) active() *segment { return l.segments[len(l.segments)-1] }
 
-func (l *segmentLog) append(values [][]byte, rules []byte) error {
-	if a := l.active(); l.restored != "" || a.db.IsReadOnly() || a.format < formatVersion || a.last+1-a.first >= l.maxRecords || a.bytes.Load() >= segmentBytes {
+// append commits records that were made at the given time.
+func (l *segmentLog) append(at time.Time, values [][]byte, rules []byte) error {
+	if a := l.active(); l.restored != "" || a.db.IsReadOnly() || a.format < formatVersion || a.full(l.maxRecords, at) {
 		if err := l.roll(); err != nil {
 			return diskFull(err)
 		}
@@ -202,6 +203,9 @@ func (l *segmentLog) append(values [][]byte, rules []byte) error {
 	if err := l.active().append(first, values, rules); err != nil {
 		l.chain.abandon()
 		return err
+	}
+	if a := l.active(); a.firstAt.IsZero() {
+		a.firstAt = at
 	}
 	l.chain.follow(made, last)
 	if rules != nil {

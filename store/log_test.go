@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +56,7 @@ func TestSegmentLog(outer *testing.T) {
 	l := openTestLog(t, dir, true)
 	require.Empty(t, seqsFrom(t, l, 1, 0))
 	for _, n := range []int{2, 2, 1, 4, 1} { // rolls behind 4 and 9
-		require.NoError(t, l.append(cutoffs(t, l.last()+1, n), nil))
+		require.NoError(t, l.append(began, cutoffs(t, l.last()+1, n), nil))
 	}
 	t.Run("reads across segments", func(t *testing.T) {
 		require.Equal(t, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, seqsFrom(t, l, 0, 0))
@@ -71,7 +72,7 @@ func TestSegmentLog(outer *testing.T) {
 		require.Equal(t, chain.head, l.chain.head)
 		require.Equal(t, chain.skips, l.chain.skips)
 		require.EqualValues(t, 10, l.last())
-		require.NoError(t, l.append(cutoffs(t, 11, 1), nil))
+		require.NoError(t, l.append(began, cutoffs(t, 11, 1), nil))
 	})
 	t.Run("hashes closed segments", func(t *testing.T) {
 		done := make(chan struct{})
@@ -105,6 +106,33 @@ func TestSegmentLog(outer *testing.T) {
 	})
 }
 
+func TestSegmentLog_littleTraffic(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, makeDir(filepath.Join(dir, logDir)))
+	open := func() *segmentLog {
+		l, err := openLog(dir, true, DefaultSegmentRecords)
+		require.NoError(t, err)
+		require.NoError(t, l.begin())
+		return l
+	}
+	l := open()
+	add := func(at time.Time, wantSegments int) {
+		values := cutoffs(t, l.last()+1, 1)
+		values[0] = slices.Concat(putTime(nil, fieldAt, at), values[0])
+		require.NoError(t, l.append(at, values, nil))
+		require.Len(t, l.from(0), wantSegments, at)
+	}
+	add(began, 1)
+	add(began.Add(segmentSpan-time.Second), 1)
+	require.NoError(t, l.close())
+	l = open()
+	add(began.Add(segmentSpan-1), 1)
+	add(began.Add(segmentSpan), 2)
+	add(began.Add(2*segmentSpan-1), 2)
+	add(began.Add(9*segmentSpan), 3)
+	require.NoError(t, l.close())
+}
+
 // dropAll drops until there is nothing to drop.
 func dropAll(t tb, l *segmentLog, seq uint64) {
 	t.Helper()
@@ -127,7 +155,7 @@ func TestSegmentLog_large(t *testing.T) {
 	value := cutoffs(t, 1, 1)[0]
 	large := putBytes(value, 4, make([]byte, 1<<20))
 	for range reopenBytes>>20 + 1 {
-		require.NoError(t, l.append([][]byte{large}, nil))
+		require.NoError(t, l.append(began, [][]byte{large}, nil))
 	}
 	last := l.last()
 	require.NoError(t, l.close())
@@ -136,7 +164,7 @@ func TestSegmentLog_large(t *testing.T) {
 	defer l.close()
 	require.Equal(t, last, l.last())
 	require.Len(t, l.from(0), 1, "opening alone changes nothing")
-	require.NoError(t, l.append([][]byte{value}, nil))
+	require.NoError(t, l.append(began, [][]byte{value}, nil))
 	require.Equal(t, segmentName(last+1), l.fileOf(last+1), "too large to be read for one more record")
 	require.Equal(t, last+1, l.last())
 }

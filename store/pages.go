@@ -156,7 +156,14 @@ func walkPages(f *os.File, file string, m boltMeta) error {
 	}
 	defer syscall.Munmap(data)
 	w := pageWalk{data: data, meta: m, seen: make([]uint64, m.highWater/64+1)}
-	return guard(file, func() error { return w.page(m.root, nil, nil, 0) })
+	return guard(file, func() error {
+		err := w.page(m.root, nil, nil, 0)
+		var page *pageError
+		if errors.As(err, &page) {
+			page.low = clone(page.low) // data goes
+		}
+		return err
+	})
 }
 
 // pageError says which page is wrong, and the least key that it may hold; nil = any.

@@ -51,6 +51,8 @@ type segment struct {
 	last  uint64       // first-1 = holds none; belongs to who appends
 	bytes atomic.Int64 // in use
 
+	firstAt time.Time // of its first record, zero = holds none; belongs to who appends
+
 	format uint64 // version of its layout
 	summed bool   // its head has the SHA-256 of the file before; belongs to hashSegments
 
@@ -158,6 +160,9 @@ func openSegment(dir string, first uint64, write bool, maxRecords uint64) (*segm
 			if s.last, ok = seqOf(k); !ok || s.last < first {
 				return errors.New("last key is no seq of this segment")
 			}
+			if s.firstAt, err = firstAt(tx); err != nil {
+				return err
+			}
 		}
 		s.format = head.format
 		s.bytes.Store(tx.Size())
@@ -171,6 +176,19 @@ func openSegment(dir string, first uint64, write bool, maxRecords uint64) (*segm
 		return nil, head, errors.Join(s.damaged(0, err), s.db.Close())
 	}
 	return s, head, nil
+}
+
+// firstAt is when the first record of a segment that holds any was made.
+func firstAt(tx *bbolt.Tx) (time.Time, error) {
+	_, value := tx.Bucket(bucketRecords).Cursor().First()
+	o, err := readOutline(value)
+	return o.at, err
+}
+
+// full reports whether what is recorded at the given time begins another segment.
+func (s *segment) full(maxRecords uint64, at time.Time) bool {
+	return s.last+1-s.first >= maxRecords || s.bytes.Load() >= segmentBytes ||
+		!s.firstAt.IsZero() && at.Sub(s.firstAt) >= segmentSpan
 }
 
 // renew makes a segment of an older format that holds no record one of today's.
@@ -277,22 +295,30 @@ func (s *segment) append(first uint64, values [][]byte, rules []byte) error {
 	return nil
 }
 
-// read hands out records from seq on in one transaction, until fn says to stop.
+// read hands out records from seq on in one transaction, until fn says to stop. Each follows the one before:
+// where a damaged page leads past some, that is said rather than skipped.
 func (s *segment) read(from uint64, fn func(seq uint64, value []byte) (more bool, err error)) error {
 	return s.view(func(tx *bbolt.Tx) error {
-		c := tx.Bucket(bucketRecords).Cursor()
-		for k, v := c.Seek(seqKey(from)); k != nil; k, v = c.Next() {
-			seq, ok := seqOf(k)
-			if !ok {
-				return s.damaged(from, errors.New("key is no seq"))
+		c, next := tx.Bucket(bucketRecords).Cursor(), max(from, s.first)
+		for k, v := c.Seek(seqKey(next)); k != nil; k, v = c.Next() {
+			if seq, ok := seqOf(k); !ok || seq != next {
+				return s.damaged(next, errRecordMissing)
 			}
-			if more, err := fn(seq, v); err != nil || !more {
+			if more, err := fn(next, v); err != nil || !more {
 				return err
+			}
+			next++
+		}
+		if k, _ := c.Last(); k != nil {
+			if last, ok := seqOf(k); !ok || last >= next {
+				return s.damaged(next, errRecordMissing)
 			}
 		}
 		return nil
 	})
 }
+
+var errRecordMissing = errors.New("record is missing")
 
 // putSum puts the SHA-256 of the file before into the head. A full disk lets it be for this time.
 func (s *segment) putSum(before string) error {
@@ -343,7 +369,7 @@ func (s *segment) commitAt(seq uint64) (end commitEnd, err error) {
 		return false, nil
 	})
 	if err == nil && end.hash == (hash{}) {
-		err = errors.New("record is missing")
+		err = errRecordMissing
 	}
 	return end, s.damaged(seq, err)
 }

@@ -224,7 +224,7 @@ func (w *writer) append() error {
 		w.values = append(w.values, w.buf[start:end:end])
 		start = end
 	}
-	return w.s.journal.append(w.values, w.rulesNow)
+	return w.s.journal.append(w.at, w.values, w.rulesNow)
 }
 
 // publish makes the group known before its callers are answered: who got an answer can query it.

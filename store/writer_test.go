@@ -22,11 +22,11 @@ type brokenJournal struct {
 	err atomic.Pointer[error]
 }
 
-func (j *brokenJournal) append(values [][]byte, rules []byte) error {
+func (j *brokenJournal) append(at time.Time, values [][]byte, rules []byte) error {
 	if err := j.err.Load(); err != nil {
 		return *err
 	}
-	return j.journal.append(values, rules)
+	return j.journal.append(at, values, rules)
 }
 
 func TestRun_failedFsync(t *testing.T) {

@@ -65,6 +65,9 @@ func eventWords(e control.Event) string {
 	case "submit_resp":
 		return fmt.Sprintf("%s answered %s%s with %s%s", clean(e.SMSC), attemptWords(e), on, clean(e.Detail), givenID(e))
 	case "in_doubt":
+		if e.Detail == restored {
+			return fmt.Sprintf("%s may have left after the backup was made that this store was restored from", attemptWords(e))
+		}
 		return fmt.Sprintf("the answer to %s%s was lost (%s)", attemptWords(e), on, clean(e.Detail))
 	case "expired":
 		return "its validity ended in our queue"

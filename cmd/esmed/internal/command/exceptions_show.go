@@ -106,8 +106,11 @@ func (o output) doubts(doubts []control.Doubt) {
 	}
 	o.printf("\nIn doubt, to the same destination, when it came (nothing is assigned by this):\n")
 	for _, d := range doubts {
-		o.printf("  %s, part %d, attempt %d: left %s on %s, its answer was lost (%s, record %d)",
-			clean(d.Message), d.Part, d.Attempt, clock(d.At), clean(d.Session), clean(d.Cause), d.Record)
+		where := "may have left since the backup"
+		if d.Session != "" {
+			where = "left " + clock(d.At) + " on " + clean(d.Session)
+		}
+		o.printf("  %s, part %d, attempt %d: %s, %s", clean(d.Message), d.Part, d.Attempt, where, lostWords(d.Cause, d.Record))
 		if d.Exception != "" {
 			o.printf("; exception %s", clean(d.Exception))
 		}

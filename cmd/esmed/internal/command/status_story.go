@@ -8,6 +8,9 @@ import (
 	"esmed/cmd/esmed/internal/control"
 )
 
+// restored is the cause of a doubt that began with a backup (statemachine.AttemptInDoubt).
+const restored = "restored"
+
 const (
 	// maxHistory is of how many receptions a story reads the records; of messages with more it gives counts.
 	maxHistory = 500
@@ -129,7 +132,7 @@ func (s *story) submits() {
 			if len(m.Parts) > 1 {
 				what = fmt.Sprintf("part %d, attempt %d", p.Part, a.Attempt)
 			}
-			what += fmt.Sprintf(" left on %s, sequence_number %d", clean(a.Session), a.SequenceNumber)
+			what += leftWords(a)
 			if accepted == nil || a.CommandStatus != accepted.CommandStatus || a.MessageID != accepted.MessageID {
 				s.item(clock(a.At), "%s: %s", what, s.answered(p.Part, a))
 				continue
@@ -170,6 +173,15 @@ func (s *story) withoutID(answer uint64, a control.Attempt) bool {
 	return a.MessageID != "" && e != nil && e.Type == "submit_resp" && givenID(*e) == ""
 }
 
+// leftWords says where an attempt left. That of a store which begins anew from a backup may have left elsewhere,
+// since the backup was made.
+func leftWords(a control.Attempt) string {
+	if a.Session == "" {
+		return " may have left after the backup was made that this store was restored from"
+	}
+	return fmt.Sprintf(" left on %s, sequence_number %d", clean(a.Session), a.SequenceNumber)
+}
+
 // answered says what is known of the answer to an attempt.
 func (s *story) answered(part int, a control.Attempt) string {
 	switch {
@@ -183,10 +195,18 @@ func (s *story) answered(part int, a control.Attempt) string {
 	words := "no answer is known"
 	for _, e := range s.events {
 		if e.Type == "in_doubt" && e.Part == part && e.Attempt == a.Attempt {
-			words = fmt.Sprintf("its answer was lost (%s, record %d)", clean(e.Detail), e.Seq)
+			words = lostWords(e.Detail, e.Seq)
 		}
 	}
 	return words
+}
+
+// lostWords says why no answer to an attempt is known.
+func lostWords(cause string, record uint64) string {
+	if cause == restored {
+		return fmt.Sprintf("no answer is known here (restored, record %d)", record)
+	}
+	return fmt.Sprintf("its answer was lost (%s, record %d)", clean(cause), record)
 }
 
 func (s *story) reported() {

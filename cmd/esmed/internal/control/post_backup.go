@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"path/filepath"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -35,8 +36,8 @@ func (a *API) postBackup(w http.ResponseWriter, r *http.Request) {
 	last := BackupLine{Result: &result}
 	switch {
 	case errors.Is(err, ErrDirectory):
-		last = BackupLine{Error: newProblem(http.StatusUnprocessableEntity, err.Error(),
-			"name a directory that is empty, or does not exist yet, where the daemon's user may write")}
+		last = BackupLine{Error: newProblem(http.StatusUnprocessableEntity, strings.TrimPrefix(err.Error(), "control: "),
+			"name a directory that is empty, or does not exist yet, outside data_dir, with room, where the daemon's user may write")}
 	case err != nil:
 		last = BackupLine{Error: a.problemOf("backup", err)}
 	}

@@ -17,8 +17,9 @@ import (
 
 // backend makes a store what the API works on.
 type backend struct {
-	store  *store.Store
-	passes *reprocessor // nil without a daemon
+	store   *store.Store
+	dataDir string       // where it is
+	passes  *reprocessor // nil without a daemon
 	// reload reads the configuration as it is now; nil = there is none, and the rules in force stand for it.
 	reload func() (*config.Config, error)
 	rules  sync.Map // of rules records that were asked for, by seq (uint64, *statemachine.Rules)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"syscall"
 
 	"go.uber.org/zap"
 
@@ -16,17 +18,29 @@ import (
 
 // Backup implements control.Copier.
 func (b *backend) Backup(ctx context.Context, dir string, progress func(control.BackupProgress)) (control.BackupResult, error) {
-	if err := usable(dir); err != nil {
+	if err := usable(dir, b.dataDir); err != nil {
 		return control.BackupResult{}, fmt.Errorf("%w: %w", control.ErrDirectory, err)
 	}
 	r, err := b.store.Backup(ctx, dir, func(p store.BackupProgress) { progress(control.BackupProgress(p)) })
 	return control.BackupResult{
 		Backup: r.ID, Dir: dir, Seq: r.Head.Seq, Hash: hex.EncodeToString(r.Head.Hash[:]), Bytes: r.Bytes,
-	}, apiError(err)
+	}, backupError(dir, err)
 }
 
-// usable makes a directory for a backup, or says why one cannot be made there.
-func usable(dir string) error {
+// backupError says of a full disk that it is the copy's, which is all that a backup writes.
+func backupError(dir string, err error) error {
+	if errors.Is(err, store.ErrDiskFull) {
+		return fmt.Errorf("%w: %w", control.ErrDirectory, &fs.PathError{Op: "backup", Path: dir, Err: syscall.ENOSPC})
+	}
+	return apiError(err)
+}
+
+// usable makes a directory for a backup, or says why one cannot be made there: within the data directory it
+// would be lost together with what it is a copy of.
+func usable(dir, dataDir string) error {
+	if within(dir, dataDir) {
+		return &fs.PathError{Op: "backup", Path: dir, Err: errors.New("the directory is within data_dir")}
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -35,6 +49,19 @@ func usable(dir string) error {
 		err = &fs.PathError{Op: "backup", Path: dir, Err: errors.New("the directory is not empty")}
 	}
 	return err
+}
+
+// within reports whether a path is in a directory, or is it; links are not followed.
+func within(path, dir string) bool {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return false
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // restore makes a store that is a backup a store of its own before anything is sent. What it holds as queued

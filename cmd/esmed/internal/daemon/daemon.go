@@ -205,7 +205,7 @@ func (d *daemon) listen() (err error) {
 			return &ConfigError{err}
 		}
 	}
-	b := &backend{store: d.store, passes: d.passes, reload: d.opts.Reload}
+	b := &backend{store: d.store, dataDir: d.cfg.DataDir, passes: d.passes, reload: d.opts.Reload}
 	api := control.Config{
 		Backend:          b.readers(),
 		SMSCs:            apiSMSCs(d.cfg),

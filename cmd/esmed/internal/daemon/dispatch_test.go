@@ -306,6 +306,13 @@ func TestLog_holdsNoTextsPasswordsOrWholeNumbers(t *testing.T) {
 	}
 }
 
+func TestMetrics_silenceCountsForItsSMSC(t *testing.T) {
+	s := newSystem(t, silent, shortWindows)
+	s.awaitState(s.submit(number(1)), "UNREPORTED")
+	require.Contains(t, s.metrics(), `esmed_states_total{smsc="alpha",state="UNREPORTED"} 1`)
+	require.NotContains(t, s.metrics(), `esmed_states_total{smsc=""`)
+}
+
 func TestMetrics_nameWhatHappened(t *testing.T) {
 	s := newSystem(t, smpptest.Config{Receipts: smpptest.Receipts{Duplicates: 1, Unknown: 1}}, nil)
 	s.awaitState(s.submit(number(1)), "DELIVERED")

@@ -28,7 +28,7 @@ func OpenReaderUnder(dir, version string, load func() (*config.Config, error)) (
 	if err != nil {
 		return nil, fmt.Errorf("daemon: %w", err)
 	}
-	b := &backend{store: s, reload: load}
+	b := &backend{store: s, dataDir: dir, reload: load}
 	api, err := control.New(control.Config{
 		Backend: b.readers(), InboxOlderThan: config.Default().Alerts.InboxOlderThan,
 		Reception: b.reception, StatusName: statusName, Version: version,
