@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,10 @@ import (
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		os.Exit(child(dir))
+	}
+	// A check makes files and fsyncs them, so that there are fewer than rapid's hundred; -rapid.checks=N has more.
+	if err := flag.Set("rapid.checks", "30"); err != nil {
+		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }

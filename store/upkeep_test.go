@@ -162,13 +162,13 @@ func skipWithoutMount(t *testing.T, out []byte, err error) {
 }
 
 func retireOnFullDisk(dir string) {
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=6m"); err != nil {
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=24m"); err != nil {
 		fmt.Println("no mount:", err)
 		return
 	}
 	t := failing{}
 	ballast := dir + "/ballast"
-	require.NoError(t, os.WriteFile(ballast, make([]byte, 2<<20), 0o600))
+	require.NoError(t, os.WriteFile(ballast, make([]byte, 20<<20), 0o600))
 	cfg := testConfig(dir)
 	cfg.SegmentRecords, cfg.PartitionMessages = 200, 50
 	s := start(t, cfg)
