@@ -84,7 +84,7 @@ func BenchmarkLife(b *testing.B) {
 }
 
 // live lets lives overlap, a step of each beside steps of others, with group records outstanding.
-func (r *running) live(b *testing.B, lives [][]statemachine.Fact, group int) {
+func (r *running) live(b tb, lives [][]statemachine.Fact, group int) {
 	const apart = 64 // how many messages lie between two steps of one
 	slots := make(chan struct{}, group)
 	var failed error
@@ -162,16 +162,18 @@ func BenchmarkApply(b *testing.B) {
 }
 
 // filled is a store with n lives.
-func filled(b *testing.B, n int) *running {
-	s := start(b, testConfig(b.TempDir()))
+func filled(b *testing.B, n int) *running { return fillWith(b, testConfig(b.TempDir()), n) }
+
+func fillWith(t tb, cfg Config, n int) *running {
+	s := start(t, cfg)
 	_, err := s.SetRules(context.Background(), rulesOf("1"))
-	require.NoError(b, err)
+	require.NoError(t, err)
 	lives := make([][]statemachine.Fact, n)
 	for i := range lives {
 		lives[i] = lifeN(i)
 	}
-	s.live(b, lives, 1024)
-	require.NoError(b, s.Sync(context.Background()))
+	s.live(t, lives, 1024)
+	require.NoError(t, s.Sync(context.Background()))
 	return s
 }
 

@@ -62,12 +62,21 @@ func (w *chainWalk) files(ctx context.Context, sound chan<- int) error {
 		}
 		if i > 0 {
 			if err := checkSum(w.segments[i-1], s); err != nil {
-				return s.damaged(s.first, err)
+				return s.damaged(s.first, errors.Join(w.spoilt(i), err))
 			}
 		}
 		sound <- i
 	}
 	return nil
+}
+
+// spoilt says when it is segment i itself that is not what the one behind it noted: then what i noted of the one
+// before may be what was changed.
+func (w *chainWalk) spoilt(i int) error {
+	if i+1 == len(w.segments) {
+		return nil
+	}
+	return checkSum(w.segments[i], w.segments[i+1])
 }
 
 // checkSum compares the file of a segment with what the one behind it noted.

@@ -21,7 +21,7 @@ const (
 	childRole = "ESMED_STORE_TEST_ROLE"
 )
 
-func childCommand(t *testing.T, dir, role string) *exec.Cmd {
+func childCommand(t tb, dir, role string) *exec.Cmd {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.Command(self)
@@ -49,6 +49,8 @@ func child(dir string) int {
 		keepUp(dir)
 	case "retire on a full disk":
 		retireOnFullDisk(dir)
+	case "lives to verify":
+		fillToVerify(dir)
 	}
 	return 0
 }

@@ -42,7 +42,7 @@ func (v *verifier) projection(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	c := comparison{v: v, db: db, taken: newTaken(v.s.cfg.Parser), scratch: newApplier(db, "scratch", new(filters), v.s.fold(), v.s.viewRecord)}
+	c := comparison{v: v, taken: newTaken(v.s.cfg.Parser), scratch: newApplier(db, "scratch", new(filters), v.s.fold(), v.s.viewRecord)}
 	if err := c.begin(); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (v *verifier) projection(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	tables, err := c.tables()
+	tables, err := c.tables(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,19 +67,19 @@ func (v *verifier) projection(ctx context.Context) (err error) {
 // comparison holds the projection made anew beside the stored one.
 type comparison struct {
 	v       *verifier
-	db      *bbolt.DB
 	scratch *applier
 	gone    int // receptions whose text is
 	taken   *taken
 	whole   map[uint32]bool // what wholeFilter found
 }
 
-// begin takes note of the parser that decided the first records.
+// begin takes note of where the fold begins, and of the parser that decided the first records.
 func (c *comparison) begin() error {
-	m, err := stateMetaOf(c.db)
+	m, err := stateMetaOf(c.scratch.db)
 	if err != nil {
 		return err
 	}
+	c.scratch.cursor = m.cursor
 	rules, err := readRulesRecord(m.rules, c.v.s.viewRecord)
 	if rules.rules != nil {
 		c.taken.see(&statemachine.Record{Seq: rules.seq, Fact: rules.rules})
@@ -103,44 +103,9 @@ func (c *comparison) wholeFilter(tx *stateTx, part uint32) (bool, error) {
 	return whole, err
 }
 
-// fold brings the scratch projection up to a record.
-func (c *comparison) fold(ctx context.Context, to uint64) error {
-	for c.scratch.cursor < to {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		n := 0
-		err := c.scratch.run(func(seq uint64) ([]statemachine.Record, error) {
-			if seq > to || n >= applyBatch {
-				return nil, nil
-			}
-			var records []statemachine.Record
-			err := c.v.s.entries(seq, func(e entry) (bool, error) {
-				if e.Seq > to {
-					return false, nil
-				}
-				if e.receptionWithoutText() {
-					c.v.result.TakenStored++
-					c.gone++
-				}
-				c.taken.see(&e.Record)
-				records = append(records, e.Record)
-				return len(records) < applyStep, nil
-			})
-			n += len(records)
-			return records, err
-		}, nil)
-		if err != nil {
-			return err
-		}
-		c.v.progress(VerifyProgress{"fold", c.scratch.cursor, to})
-	}
-	return nil
-}
-
 // tables are all that either side has. Partitions that come later are not looked at.
-func (c *comparison) tables() (ids []tableID, err error) {
-	err = c.both(func(stored, anew *stateTx) error {
+func (c *comparison) tables(ctx context.Context) (ids []tableID, err error) {
+	err = c.both(ctx, func(stored, anew *stateTx) error {
 		if ids, err = tablesIn(stored); err != nil {
 			return err
 		}
@@ -195,17 +160,20 @@ func tablesIn(tx *stateTx) (ids []tableID, err error) {
 }
 
 // both reads the two projections as they follow from the same record.
-func (c *comparison) both(fn func(stored, anew *stateTx) error) error {
+func (c *comparison) both(ctx context.Context, fn func(stored, anew *stateTx) error) error {
 	if !c.v.s.readOnly() {
+		if err := c.fold(ctx, c.v.s.applied.Load()); err != nil {
+			return err
+		}
 		c.v.s.applyMu.Lock()
 		defer c.v.s.applyMu.Unlock()
-		if err := c.fold(context.Background(), c.v.s.applied.Load()); err != nil {
-			return err
+		if err := c.fold(ctx, c.v.s.applied.Load()); err != nil {
+			return err // what came meanwhile is little
 		}
 	}
 	return c.v.s.view(func(stored *stateTx) error {
 		return guard("scratch", func() error {
-			return c.db.View(func(tx *bbolt.Tx) error { return fn(stored, newStateTx(tx, nil)) })
+			return c.scratch.db.View(func(tx *bbolt.Tx) error { return fn(stored, newStateTx(tx, nil)) })
 		})
 	})
 }
@@ -213,32 +181,18 @@ func (c *comparison) both(fn func(stored, anew *stateTx) error) error {
 // table compares one table, a few rows at a time.
 func (c *comparison) table(ctx context.Context, id tableID) error {
 	var after []byte
-	for done := false; !done; {
+	for more := true; more; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		err := c.both(func(stored, anew *stateTx) error {
+		err := c.both(ctx, func(stored, anew *stateTx) error {
 			if gone, err := anew.freeing(); err != nil || gone[id] { // dropped meanwhile
-				done = true
+				more = false
 				return err
 			}
-			a, err := someRows(stored, id, after)
-			if err != nil {
-				return err
-			}
-			b, err := someRows(anew, id, after)
-			if err != nil {
-				return err
-			}
-			var limit []byte // where both were read up to
-			if len(a) == compareRows {
-				limit = a[len(a)-1].key
-			}
-			if len(b) == compareRows && (limit == nil || bytes.Compare(b[len(b)-1].key, limit) < 0) {
-				limit = b[len(b)-1].key
-			}
-			after, done = limit, limit == nil
-			return c.rows(id, side{stored, upTo(a, limit)}, side{anew, upTo(b, limit)})
+			last, err := c.rows(id, newSide(stored, id, after), newSide(anew, id, after))
+			after, more = slices.Clone(last), last != nil
+			return err
 		})
 		if err != nil {
 			return err
@@ -249,66 +203,58 @@ func (c *comparison) table(ctx context.Context, id tableID) error {
 
 type row struct{ key, value []byte }
 
-func someRows(tx *stateTx, id tableID, after []byte) (rows []row, err error) {
-	err = tx.scan(id, nil, after, false, func(key, value []byte) error {
-		rows = append(rows, row{slices.Clone(key), slices.Clone(value)})
-		if len(rows) == compareRows {
-			return errStop
-		}
-		return nil
-	})
-	return rows, err
-}
-
-// upTo are the rows whose keys are not behind limit; nil = no limit.
-func upTo(rows []row, limit []byte) []row {
-	for limit != nil && len(rows) > 0 && bytes.Compare(rows[len(rows)-1].key, limit) > 0 {
-		rows = rows[:len(rows)-1]
-	}
-	return rows
-}
-
-// side is one projection's part of a comparison.
+// side is one projection's part of a comparison. Its rows stay where they are until the transaction ends.
 type side struct {
 	tx   *stateTx
-	rows []row
+	walk *rowWalk
+	row  row // the next one; nil key: there is none
 }
 
-// take gives the first row.
+// newSide walks what a projection has of a table behind a key; nil = from the beginning.
+func newSide(tx *stateTx, id tableID, after []byte) *side {
+	s := &side{tx: tx, walk: tx.rows(id, nil, after, false)}
+	s.take()
+	return s
+}
+
+// take gives the next row.
 func (s *side) take() *row {
-	r := &s.rows[0]
-	s.rows = s.rows[1:]
-	return r
+	r := s.row
+	s.row.key, s.row.value = s.walk.next()
+	return &r
 }
 
-// rows compares the same range of both.
-func (c *comparison) rows(id tableID, stored, anew side) error {
-	for len(stored.rows) > 0 || len(anew.rows) > 0 {
+// rows compares up to compareRows rows. It gives the key of the last one, or nil when there are no more.
+func (c *comparison) rows(id tableID, stored, anew *side) (last []byte, err error) {
+	for range compareRows {
+		have, want := stored.row, anew.row
 		order := 0
 		switch {
-		case len(stored.rows) == 0:
+		case have.key == nil && want.key == nil:
+			return nil, nil
+		case have.key == nil:
 			order = 1
-		case len(anew.rows) == 0:
+		case want.key == nil:
 			order = -1
 		default:
-			order = bytes.Compare(stored.rows[0].key, anew.rows[0].key)
+			order = bytes.Compare(have.key, want.key)
 		}
-		var err error
 		switch {
 		case order < 0:
-			err = c.differ(&differing{id, "does not follow from the log", stored.take(), nil, stored.tx, anew.tx})
+			last, err = have.key, c.differ(&differing{id, "does not follow from the log", stored.take(), nil, stored.tx, anew.tx})
 		case order > 0:
-			err = c.differ(&differing{id, "is missing", nil, anew.take(), stored.tx, anew.tx})
+			last, err = want.key, c.differ(&differing{id, "is missing", nil, anew.take(), stored.tx, anew.tx})
 		default:
+			last = have.key
 			if have, want := stored.take(), anew.take(); !bytes.Equal(have.value, want.value) {
 				err = c.differ(&differing{id, "is not what the log says", have, want, stored.tx, anew.tx})
 			}
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return last, nil
 }
 
 // differ says what is wrong with a row, unless it is taken as stored.

@@ -89,7 +89,7 @@ func createBolt(path, file string, options bbolt.Options, fill func(*bbolt.Tx) e
 	if err := os.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	db, err := bbolt.Open(tmp, 0o600, &bbolt.Options{NoFreelistSync: options.NoFreelistSync, NoStatistics: true})
+	db, err := bbolt.Open(tmp, 0o600, &bbolt.Options{NoFreelistSync: options.NoFreelistSync, PageSize: options.PageSize, NoStatistics: true})
 	if err == nil {
 		err = errors.Join(db.Update(fill), db.Close())
 	}

@@ -64,8 +64,15 @@ func openStateFile(path, file string, options bbolt.Options) (*bbolt.DB, error) 
 
 // stateOptions are for writing. A scratch file is not made durable.
 func stateOptions(scratch bool) bbolt.Options {
-	return bbolt.Options{InitialMmapSize: stateMmap, NoSync: scratch, NoGrowSync: scratch}
+	options := bbolt.Options{InitialMmapSize: stateMmap}
+	if scratch {
+		options.NoSync, options.NoGrowSync, options.NoFreelistSync, options.PageSize = true, true, true, scratchPage
+	}
+	return options
 }
+
+// scratchPage is the page size of a scratch file: bbolt writes each page by a call of its own.
+const scratchPage = 16 << 10
 
 // createState makes a state.db that holds nothing yet. A scratch one is not made durable.
 func createState(path string, o origin, scratch bool) (*bbolt.DB, error) {

@@ -179,29 +179,48 @@ var errStop = errors.New("stop")
 // scan walks the keys that begin with prefix, behind after if that is not nil, in either direction.
 // fn may end it with errStop.
 func (t *stateTx) scan(id tableID, prefix, after []byte, reverse bool, fn func(key, value []byte) error) error {
-	var sources []source
-	if b := t.bucket(id); b != nil {
-		sources = append(sources, &boltSource{c: b.Cursor()})
-	}
-	if t.over != nil {
-		sources = append(sources, t.over.source(id))
-	}
-	for _, s := range sources {
-		s.begin(prefix, after, reverse)
-	}
-	for {
-		key, value, ok := nextOf(sources, reverse)
-		if !ok {
-			return nil
-		}
-		if value == nil {
-			continue // deleted in what lies over
-		}
+	rows := t.rows(id, prefix, after, reverse)
+	for key, value := rows.next(); key != nil; key, value = rows.next() {
 		if err := fn(key, value); err != nil {
 			if err == errStop {
 				return nil
 			}
 			return err
+		}
+	}
+	return nil
+}
+
+// rowWalk is where a walk through a table is.
+type rowWalk struct {
+	sources []source
+	reverse bool
+}
+
+// rows begins the walk that scan makes.
+func (t *stateTx) rows(id tableID, prefix, after []byte, reverse bool) *rowWalk {
+	w := &rowWalk{reverse: reverse}
+	if b := t.bucket(id); b != nil {
+		w.sources = append(w.sources, &boltSource{c: b.Cursor()})
+	}
+	if t.over != nil {
+		w.sources = append(w.sources, t.over.source(id))
+	}
+	for _, s := range w.sources {
+		s.begin(prefix, after, reverse)
+	}
+	return w
+}
+
+// next gives a nil key at the end.
+func (w *rowWalk) next() (key, value []byte) {
+	for {
+		key, value, ok := nextOf(w.sources, w.reverse)
+		if !ok {
+			return nil, nil
+		}
+		if value != nil { // else deleted in what lies over
+			return key, value
 		}
 	}
 }

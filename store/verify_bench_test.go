@@ -6,43 +6,83 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-// verifyLives is how many messages the benchmarks of Verify have, four records each.
+// verifyLives is how many messages the benchmarks of Verify have, four records each, in three segments.
 const verifyLives = 100_000
 
+func verifyConfig(dir string) Config {
+	cfg := testConfig(dir)
+	cfg.SegmentRecords = 4 * verifyLives / 3
+	return cfg
+}
+
+func fillToVerify(dir string) {
+	s := fillWith(failing{}, verifyConfig(dir), verifyLives)
+	require.NoError(s.t, s.stop())
+}
+
 // benchVerify measures one part of Verify over a closed store, as the command does it without a daemon.
+// Another process filled it, so that no memory is counted but what verifying takes.
 func benchVerify(b *testing.B, part func(*verifier) error) {
-	s := filled(b, verifyLives)
-	require.NoError(b, s.stop())
-	r, err := OpenReadOnly(s.cfg)
+	cfg := verifyConfig(b.TempDir())
+	require.NoError(b, childCommand(b, cfg.Dir, "lives to verify").Run())
+	r, err := OpenReadOnly(cfg)
 	require.NoError(b, err)
 	records := r.end.Load()
-	before := cpu()
+	before, peak := cpu(), watchMemory(b)
 	for b.Loop() {
 		v := verifier{s: r, progress: func(VerifyProgress) {}, end: records}
 		require.NoError(b, part(&v))
 	}
-	rate := float64(records) * float64(b.N) / b.Elapsed().Seconds()
-	b.ReportMetric(rate, "records/s")
-	b.ReportMetric(float64(cpu()-before)/float64(b.N)/float64(records), "cpu-ns/record")
-	b.ReportMetric(peakMB(b), "peak-MB")
+	b.ReportMetric(float64(records)*float64(b.N)/b.Elapsed().Seconds(), "records/s")
+	b.ReportMetric(float64(cpu()-before)/float64(b.N)/float64(records)/1000, "cpu-us/record")
+	b.ReportMetric(peak(), "peak-MB")
 	require.NoError(b, r.Close())
 }
 
-// peakMB is the most memory of its own, files that are mapped left out, that this process had.
-func peakMB(b *testing.B) float64 {
+// watchMemory looks at this process's memory until peak is called, which gives the most that it had.
+func watchMemory(b *testing.B) (peak func() float64) {
+	done, most := make(chan struct{}), make(chan float64)
+	go func() {
+		every := time.NewTicker(2 * time.Millisecond)
+		defer every.Stop()
+		mb := anonymousMB(b)
+		for {
+			select {
+			case <-every.C:
+				mb = max(mb, anonymousMB(b))
+			case <-done:
+				most <- mb
+				return
+			}
+		}
+	}()
+	return func() float64 {
+		close(done)
+		return <-most
+	}
+}
+
+// anonymousMB is how much memory of its own, files that are mapped left out, this process has.
+func anonymousMB(b *testing.B) float64 {
 	status, err := os.ReadFile("/proc/self/status")
-	require.NoError(b, err)
+	if err != nil {
+		b.Error(err)
+	}
 	for line := range strings.Lines(string(status)) {
 		if name, value, _ := strings.Cut(line, ":"); name == "RssAnon" {
 			kb, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")))
-			require.NoError(b, err)
+			if err != nil {
+				b.Error(err)
+			}
 			return float64(kb) / 1024
 		}
 	}
+	b.Error("no RssAnon")
 	return 0
 }
 
