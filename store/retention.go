@@ -29,6 +29,14 @@ type RetentionStep struct {
 	More       bool // there is more to do: call again
 }
 
+// Add gives what both steps did together; More is the later one's.
+func (s RetentionStep) Add(later RetentionStep) RetentionStep {
+	return RetentionStep{
+		s.Closed + later.Closed, s.Messages + later.Messages, s.Inbox + later.Inbox,
+		s.Exceptions + later.Exceptions, s.Segments + later.Segments, s.Keys + later.Keys, later.More,
+	}
+}
+
 // retentionPage bounds what one record names.
 const retentionPage = 256
 

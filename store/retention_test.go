@@ -25,12 +25,7 @@ func (r *running) retire(keep Retention) (all RetentionStep) {
 	for range 10000 {
 		step, err := r.Retire(context.Background(), keep)
 		require.NoError(r.t, err)
-		all.Closed += step.Closed
-		all.Messages += step.Messages
-		all.Inbox += step.Inbox
-		all.Exceptions += step.Exceptions
-		all.Segments += step.Segments
-		all.Keys += step.Keys
+		all = all.Add(step)
 		if !step.More {
 			return all
 		}

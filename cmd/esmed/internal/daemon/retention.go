@@ -61,12 +61,7 @@ func (r *retention) pass(ctx context.Context) error {
 	defer func() { r.tell(did) }()
 	for !r.doubted() {
 		step, err := r.store.Retire(ctx, r.before(time.Now()))
-		did.Closed += step.Closed
-		did.Messages += step.Messages
-		did.Inbox += step.Inbox
-		did.Exceptions += step.Exceptions
-		did.Segments += step.Segments
-		did.Keys += step.Keys
+		did = did.Add(step)
 		if err != nil || !step.More || !rest(ctx, retentionPause) {
 			return err
 		}
