@@ -36,6 +36,7 @@ const (
 	TypeReception  RecordType = "reception"
 	TypeCutoff     RecordType = "cutoff"
 	TypeQueryResp  RecordType = "query_resp"
+	TypeCancelResp RecordType = "cancel_resp"
 	TypeRetry      RecordType = "retry"
 	TypeOperator   RecordType = "operator"
 	TypeSession    RecordType = "session"
@@ -97,6 +98,10 @@ type PartContent struct {
 	DataCoding   byte
 	ShortMessage []byte // with its UDH; message text, sealed at rest
 	NoReceipt    bool   // this part does not ask for a receipt (long_receipts: last | first)
+	// TLVs are this part's own, besides the message's: sar_msg_ref_num, sar_total_segments, sar_segment_seqnum.
+	TLVs []receipt.TLV
+	// Payload: ShortMessage travels in message_payload (long_messages: payload), however short it is.
+	Payload bool
 }
 
 // Sent says that attempt Attempt of a part is leaving; it is durable before its PDU is written.
@@ -181,6 +186,19 @@ type QueryResp struct {
 	ErrorCode     byte
 }
 
+// CancelResp is the SMSC's answer to our cancel_sm for an attempt. It is noted, and moves nothing: what
+// became of the message is for a receipt to say.
+type CancelResp struct {
+	Message ID
+	Part    int
+	Attempt int
+	SMSC    string
+	Session string
+	PDU     []byte
+
+	CommandStatus uint32
+}
+
 // Retry asks that an inbox row be judged again: its growing timer found a match.
 type Retry struct {
 	Row InboxKey
@@ -189,7 +207,7 @@ type Retry struct {
 // Action names what a person decided (CONTRACT §2, exceptions resolve).
 type Action string
 
-// Actions. Reprocess alone is about no exception.
+// Actions. Those from reprocess on are about no exception.
 const (
 	ActionAssign    Action = "assign"    // the receptions of an inbox row belong to Target
 	ActionDismiss   Action = "dismiss"   // nothing is to be done
@@ -199,6 +217,10 @@ const (
 	ActionTake      Action = "take"      // of two contradicting finals the second counts
 	ActionUndo      Action = "undo"      // what an earlier record decided about Exception is taken back
 	ActionReprocess Action = "reprocess" // what is held or noted is judged again under the rules in force
+	ActionCancel    Action = "cancel"    // Messages, one: its parts leave the queue; that cancel_sm follows for the others is noted
+	ActionDrop      Action = "drop"      // Messages, a page of them: their parts leave SMSC's queue
+	ActionHold      Action = "hold"      // nothing is sent to SMSC until …
+	ActionRelease   Action = "release"   // … it is
 )
 
 // Operator is what a person decided, or wants looked at again (record type operator).
@@ -213,6 +235,9 @@ type Operator struct {
 	MessageID string     // accepted: the SMSC's id for the attempt
 
 	Reprocess *Reprocess // reprocess only
+
+	SMSC     string // drop, hold, release
+	Messages []ID   // cancel: one; drop: a page
 }
 
 // Reprocess is one page of a pass over what rules decide about: first the inbox, which is read and keyed
@@ -291,6 +316,9 @@ func (*Cutoff) Type() RecordType { return TypeCutoff }
 
 // Type implements Fact.
 func (*QueryResp) Type() RecordType { return TypeQueryResp }
+
+// Type implements Fact.
+func (*CancelResp) Type() RecordType { return TypeCancelResp }
 
 // Type implements Fact.
 func (*Retry) Type() RecordType { return TypeRetry }

@@ -61,6 +61,7 @@ type Effects struct {
 	Reprocess  *ReprocessProgress // in place of the last one; nil = unchanged
 	Drop       *Drop
 	Restored   *Restored // in place of the last one; nil = unchanged
+	Hold       *HoldChange
 	// NoEffect says why the record changed nothing, when its condition no longer held.
 	NoEffect string
 }
@@ -141,6 +142,20 @@ type OverdueChange struct {
 	SMSC   string
 	Minute time.Time // UTC, truncated
 	Delta  int64
+}
+
+// Hold says that a person wants nothing sent to an SMSC for now. The zero Hold is none.
+type Hold struct {
+	Seq    uint64 // the operator record
+	At     time.Time
+	By     string
+	Reason string
+}
+
+// HoldChange puts an SMSC's hold, or takes it away with the zero Hold.
+type HoldChange struct {
+	SMSC string
+	Hold Hold
 }
 
 // Drop says what is no more because of retention.
