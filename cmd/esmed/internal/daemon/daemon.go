@@ -62,6 +62,7 @@ type daemon struct {
 	clock   *timekeeper
 	metrics *metrics
 	store   *store.Store
+	gates   *gates
 	fleet   *fleet
 	api     *control.API
 	server  *control.Server
@@ -190,7 +191,10 @@ func (d *daemon) start(ctx context.Context) error {
 		}
 	}
 	d.clock.begin(d.store.Head().At)
-	d.fleet = newFleet(services{store: d.store, metrics: d.metrics, access: d.access, clock: d.clock, log: d.log}, d.cfg.ShutdownTimeout)
+	d.gates = newGates(d.store)
+	d.fleet = newFleet(services{
+		store: d.store, gates: d.gates, metrics: d.metrics, access: d.access, clock: d.clock, log: d.log,
+	}, d.cfg.ShutdownTimeout)
 	d.passes = newReprocessor(d.store, d.log)
 	d.metrics.registry.MustRegister(&gauges{store: d.store, fleet: d.fleet, alerts: d.cfg.Alerts, log: d.log, gaugeDescs: newGaugeDescs()})
 	d.alerts = newAlerts(d)

@@ -27,10 +27,11 @@ const (
 
 // dispatcher moves the parts that wait for one SMSC onto the wire. Its state belongs to run's goroutine.
 // Of each round the order is fixed: slots of the window, tokens, parts, their sent records durable, the
-// PDUs in one go.
+// PDUs in one go. From reading the queue until those records it is inside the gate.
 type dispatcher struct {
 	cfg     *config.SMSC
 	store   *store.Store
+	gate    *gate
 	client  *smpp.Client
 	answers *answers
 	clock   *timekeeper
@@ -115,6 +116,7 @@ func (d *dispatcher) idle(ctx context.Context, w *waiting, changed <-chan struct
 	select {
 	case <-ctx.Done():
 	case <-d.answers.feedback.ready:
+	case <-d.gate.turned:
 	case <-changed:
 	case <-due:
 	}
@@ -127,6 +129,9 @@ func (d *dispatcher) round(ctx context.Context) (*waiting, error) {
 	}
 	if d.undue && !d.clock.doubted() {
 		d.undue, d.cursor = false, store.QueueCursor{}
+	}
+	if d.gate.held() != nil {
+		return d.stay(ctx)
 	}
 	n, wait := d.allowed(time.Now())
 	if n == 0 {
@@ -142,11 +147,26 @@ func (d *dispatcher) round(ctx context.Context) (*waiting, error) {
 	if n, wait = d.allowed(b.at); n == 0 {
 		return wait, nil
 	}
-	queued, err := d.store.NextQueued(ctx, d.cfg.Name, b.at, &d.cursor, d.taken.has, min(n, len(slots)))
+	if wait, err = d.take(ctx, b, min(n, len(slots))); wait != nil || err != nil {
+		return wait, err
+	}
+	return nil, d.write(b)
+}
+
+// take takes up to n parts off the queue and records that they leave.
+func (d *dispatcher) take(ctx context.Context, b *batch, n int) (*waiting, error) {
+	if err := d.gate.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer d.gate.leave()
+	if d.gate.held() != nil {
+		return d.stay(ctx)
+	}
+	queued, err := d.store.NextQueued(ctx, d.cfg.Name, b.at, &d.cursor, d.taken.has, n)
 	if err != nil {
 		return nil, err
 	}
-	d.busy.Store(len(queued) == min(n, len(slots)))
+	d.busy.Store(len(queued) == n)
 	if len(queued) == 0 {
 		due, _ := d.store.NextDue(d.cfg.Name)
 		return &waiting{until: due, queue: true}, nil
@@ -154,7 +174,13 @@ func (d *dispatcher) round(ctx context.Context) (*waiting, error) {
 	for _, q := range queued {
 		d.prepare(b, q)
 	}
-	return nil, d.send(ctx, b)
+	return nil, d.record(ctx, b)
+}
+
+// stay waits while the queue is held. Validity goes on ending what waits.
+func (d *dispatcher) stay(ctx context.Context) (*waiting, error) {
+	d.busy.Store(false)
+	return &waiting{until: time.Now().Add(maxIdle)}, d.expire(ctx)
 }
 
 // reserve takes up to n slots. When none can be had for long, it sees to what expires meanwhile.
@@ -225,10 +251,10 @@ func expired(validUntil, now time.Time) bool {
 	return !validUntil.IsZero() && !now.Before(validUntil)
 }
 
-// send makes the batch's records durable, then writes its PDUs. ctx does not end it halfway: what is
-// recorded as leaving leaves. The answers that freed the batch's slots are recorded before it, so that
-// whenever the process ends no more than a window is found without an answer.
-func (d *dispatcher) send(ctx context.Context, b *batch) error {
+// record makes the batch's records durable. ctx does not end it halfway: what is recorded as leaving
+// leaves. The answers that freed the batch's slots are recorded before it, so that whenever the process ends
+// no more than a window is found without an answer.
+func (d *dispatcher) record(ctx context.Context, b *batch) error {
 	if len(b.facts) == 0 {
 		return nil
 	}
@@ -245,6 +271,11 @@ func (d *dispatcher) send(ctx context.Context, b *batch) error {
 	for i, entry := range b.entries {
 		d.taken.add(entry, records[i].Seq)
 	}
+	return nil
+}
+
+// write writes the batch's PDUs, whose records are durable.
+func (d *dispatcher) write(b *batch) error {
 	if len(b.submits) == 0 {
 		return nil
 	}
@@ -269,7 +300,7 @@ func (d *dispatcher) expire(ctx context.Context) error {
 			b.add(q.Entry, &statemachine.QueueExpired{Message: q.Accepted.Message})
 		}
 	}
-	return d.send(ctx, b)
+	return d.record(ctx, b)
 }
 
 // allowed is how many submits pause and pace let through now; when 0, what to wait for.

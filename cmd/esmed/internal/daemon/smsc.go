@@ -20,6 +20,7 @@ import (
 // services are what every SMSC's parts work with.
 type services struct {
 	store   *store.Store
+	gates   *gates
 	metrics *metrics
 	access  *accessLog
 	clock   *timekeeper
@@ -54,7 +55,8 @@ func newSMSC(cfg *config.SMSC, shutdown time.Duration, with services) (*smsc, er
 	client := smpp.New(clientConfig(cfg, security, shutdown, log, r))
 	a.rebind = client.Rebind
 	d := &dispatcher{
-		cfg: cfg, store: with.store, client: client, answers: a, clock: with.clock, log: log, pace: pace{limit: cfg.Throughput},
+		cfg: cfg, store: with.store, gate: with.gates.of(cfg.Name), client: client, answers: a, clock: with.clock, log: log,
+		pace: pace{limit: cfg.Throughput},
 	}
 	s := &smsc{cfg: cfg, client: client, dispatcher: d, answers: a, receptions: r}
 	if cfg.QueryOverdue {

@@ -59,7 +59,7 @@ func (d *dispatcher) expireWithheld(ctx context.Context, now time.Time) error {
 			b.add(p.entry, &statemachine.QueueExpired{Message: p.entry.Message})
 		}
 	}
-	if err := d.send(ctx, b); err != nil {
+	if err := d.record(ctx, b); err != nil {
 		return err
 	}
 	d.withheld = slices.DeleteFunc(d.withheld, func(p withheldPart) bool { return expired(p.until, now) })

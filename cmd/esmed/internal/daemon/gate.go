@@ -1,0 +1,111 @@
+package daemon
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"esmed/statemachine"
+)
+
+// gate keeps an SMSC's queue from being read and taken from at once. A dispatcher's round is inside from
+// reading the queue until what leaves is recorded; an order that takes parts off the queue, or holds it, is
+// inside until its record is applied. So a part is either sent or cancelled, and what a hold did not see
+// leaving does not leave. There is one for each name, whether an SMSC of that name runs or not: one may start
+// at any time.
+type gate struct {
+	store applier
+	// turned has a token when the queue may not be held any more. Only the dispatcher takes it.
+	turned chan struct{}
+
+	inside chan struct{} // has a token while somebody is
+	// unsure says that an order's record may be in the log and not applied yet. Who is inside owns it.
+	unsure bool
+	hold   atomic.Pointer[statemachine.Hold] // nil: it is not held
+}
+
+// applier is what a gate needs of a store.
+type applier interface {
+	// Sync waits until all that is in the log is applied.
+	Sync(context.Context) error
+}
+
+// enter waits until nobody else is inside and all orders before are applied. An error is the context's, or
+// the store's, and then nobody is inside.
+func (g *gate) enter(ctx context.Context) error {
+	if err := g.lock(ctx); err != nil {
+		return err
+	}
+	if !g.unsure {
+		return nil
+	}
+	if err := g.store.Sync(ctx); err != nil {
+		g.leave()
+		return err
+	}
+	g.unsure = false
+	return nil
+}
+
+func (g *gate) lock(ctx context.Context) error {
+	select {
+	case g.inside <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (g *gate) leave() { <-g.inside }
+
+// order has give record and apply an order. Once it has begun ctx does not end it: what may be in the log is
+// to be seen by the next round. When give fails that is not known, and the next to enter waits for it.
+func (g *gate) order(ctx context.Context, give func(context.Context) error) error {
+	if err := g.lock(ctx); err != nil {
+		return err
+	}
+	defer g.leave()
+	g.unsure = true
+	if err := give(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	g.unsure = false
+	return nil
+}
+
+// held is the hold of the queue, nil when there is none.
+func (g *gate) held() *statemachine.Hold { return g.hold.Load() }
+
+// turn puts a hold (nil: none) that is applied. Who calls it is inside, or nobody dispatches yet.
+func (g *gate) turn(h *statemachine.Hold) {
+	g.hold.Store(h)
+	if h != nil {
+		return
+	}
+	select {
+	case g.turned <- struct{}{}:
+	default:
+	}
+}
+
+// gates are those of all SMSCs, by name.
+type gates struct {
+	store applier
+
+	mu     sync.Mutex
+	byName map[string]*gate
+}
+
+func newGates(s applier) *gates { return &gates{store: s, byName: map[string]*gate{}} }
+
+// of gives an SMSC's gate.
+func (g *gates) of(smsc string) *gate {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	one := g.byName[smsc]
+	if one == nil {
+		one = &gate{store: g.store, turned: make(chan struct{}, 1), inside: make(chan struct{}, 1)}
+		g.byName[smsc] = one
+	}
+	return one
+}
