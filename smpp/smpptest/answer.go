@@ -51,6 +51,7 @@ func (s *Server) decide(sub *Submit, a *Action) {
 		return
 	}
 	sub.MessageID = a.MessageID
+	s.keepTaken(sub)
 	s.nextNumber++
 	s.stats.accepted++
 }

@@ -1,6 +1,7 @@
 package smpptest
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -16,10 +17,12 @@ const NoListener = "none"
 // Config says how the SMSC behaves. The zero Config is a well-behaved one on a free port of 127.0.0.1.
 // Shares are of 1: 0.05 is one in twenty; 0 never.
 type Config struct {
-	Addr     string // host:port; "" is 127.0.0.1:0; NoListener
-	Seed     uint64 // equal seeds do the same to equal submits, in the order in which they come
-	SystemID string // what a bind must name; "" takes any
-	Password string // what a bind must bring; "" takes any
+	Addr     string      // host:port; "" is 127.0.0.1:0; NoListener
+	More     []string    // further addresses at which the same account is reached, host:port
+	TLS      *tls.Config // of all addresses, but not of Pipe; nil: none
+	Seed     uint64      // equal seeds do the same to equal submits, in the order in which they come
+	SystemID string      // what a bind must name; "" takes any
+	Password string      // what a bind must bring; "" takes any
 
 	// Truth receives the ground truth as NDJSON (see Line), buffered, at the latest a fifth of a second
 	// after the fact. Nil: kept in memory, see Server.Truth.
@@ -32,6 +35,11 @@ type Config struct {
 	// OnQuery, if not nil, says how each query_sm is answered; else all are refused with ESME_RQUERYFAIL.
 	// It runs under the server's lock, as OnSubmit does.
 	OnQuery func(Query) Reply
+
+	// OnCancel, if not nil, says how each cancel_sm is answered; else all are refused with
+	// ESME_RCANCELFAIL. It runs under the server's lock, as OnSubmit does. While it is set the server keeps
+	// every submit that it takes on.
+	OnCancel func(Cancel) Cancelled
 
 	Bind     Bind
 	IDs      IDs
@@ -148,6 +156,7 @@ type Link struct {
 	SilentAfter int           // after n PDUs from the ESME a connection stays open and says nothing more; 0 = never
 	Fragment    int           // writes are cut in pieces of n octets; 0 = whole
 	Gather      time.Duration // writes wait this long for more, so that many PDUs go in one
+	ReadRate    int           // octets a second that are read from a connection; 0 = as they come
 }
 
 func (c Config) withDefaults() Config {

@@ -1,6 +1,7 @@
 package smpptest
 
 import (
+	"crypto/tls"
 	"net"
 	"slices"
 	"time"
@@ -22,6 +23,7 @@ type conn struct {
 	bound           bool
 	sends, receives bool // what the ESME's bind type allows it: submit_sm, deliver_sm
 	unbinding       bool
+	stopped         chan struct{} // not nil while nothing is taken in; closed when that ends
 
 	received    int
 	outstanding map[uint32]*delivery // our requests by sequence_number
@@ -42,8 +44,9 @@ func (c *conn) read() {
 		if len(buf) == cap(buf) {
 			buf = slices.Grow(buf, cap(buf))
 		}
-		n, err := c.nc.Read(buf[len(buf):cap(buf)])
+		n, err := c.nc.Read(c.allowance(buf[len(buf):cap(buf)]))
 		buf = buf[:len(buf)+n]
+		c.mayTakeIn()
 		c.s.turn(func(now time.Time) {
 			rest := c.take(buf, now)
 			buf = buf[:copy(buf, rest)]
@@ -124,7 +127,8 @@ func (c *conn) request(h header, octets []byte, now time.Time) {
 		c.s.query(c, h, octets, now)
 		return
 	case smpp.CommandCancelSM:
-		status = smpp.StatusCancelFail
+		c.s.cancel(c, h, octets, now)
+		return
 	case smpp.CommandReplaceSM:
 		status = smpp.StatusReplaceFail
 	default:
@@ -141,6 +145,7 @@ func (c *conn) end(event string, now time.Time) {
 		return
 	}
 	c.over, c.receives = true, false
+	c.resumeReading()
 	c.note(event, now)
 	c.s.links = slices.DeleteFunc(c.s.links, func(l *conn) bool { return l == c })
 	c.s.takeBack(c)
@@ -156,10 +161,10 @@ func (c *conn) cut(d Drop, a *answer, now time.Time) {
 	switch d {
 	case DropReset:
 		c.out = nil
-		if tcp, ok := c.nc.(*net.TCPConn); ok {
+		if tcp, ok := c.bare().(*net.TCPConn); ok {
 			_ = tcp.SetLinger(0) // the connection may be gone already, which is as good
 		}
-		c.nc.Close()
+		c.bare().Close()
 	case DropMid:
 		half := appendEmptyPDU(nil, smpp.CommandEnquireLink, smpp.StatusOK, c.sequence+1)
 		if a != nil {
@@ -195,7 +200,7 @@ func (c *conn) write() {
 		c.out, c.spare = c.spare[:0], nil
 		c.s.mu.Unlock()
 		if c.push(out, link.Fragment) != nil {
-			c.nc.Close() // the reader sees it and ends the connection
+			c.bare().Close() // the reader sees it and ends the connection
 			return
 		}
 		if over {
@@ -224,8 +229,19 @@ func (c *conn) push(octets []byte, n int) error {
 }
 
 func (c *conn) closeWrite() {
-	tcp, ok := c.nc.(*net.TCPConn)
+	if t, ok := c.nc.(*tls.Conn); ok {
+		_ = t.CloseWrite() // close_notify; the FIN below says the same to who never shook hands
+	}
+	tcp, ok := c.bare().(*net.TCPConn)
 	if !ok || tcp.CloseWrite() != nil || tcp.SetReadDeadline(time.Now().Add(lingering)) != nil {
 		c.nc.Close()
 	}
+}
+
+// bare is the connection without its TLS.
+func (c *conn) bare() net.Conn {
+	if t, ok := c.nc.(*tls.Conn); ok {
+		return t.NetConn()
+	}
+	return c.nc
 }

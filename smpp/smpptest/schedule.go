@@ -31,6 +31,10 @@ type schedule struct {
 func (q *schedule) push(d due) {
 	q.count++
 	d.order = q.count
+	q.insert(d)
+}
+
+func (q *schedule) insert(d due) {
 	q.heap = append(q.heap, d)
 	for i := len(q.heap) - 1; i > 0; {
 		parent := (i - 1) / 2
@@ -39,6 +43,14 @@ func (q *schedule) push(d due) {
 		}
 		q.heap[i], q.heap[parent] = q.heap[parent], q.heap[i]
 		i = parent
+	}
+}
+
+// keep makes the schedule of some of its members, in any order.
+func (q *schedule) keep(some []due) {
+	q.heap = nil
+	for _, d := range some {
+		q.insert(d)
 	}
 }
 

@@ -2,6 +2,7 @@ package smpptest
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -12,13 +13,14 @@ import (
 )
 
 // Server is a simulated SMSC with one account. All its methods may be called by any goroutine, apart
-// from within Config.OnSubmit and OnQuery.
+// from within Config.OnSubmit, OnQuery and OnCancel.
 //
 // What the account knows stands behind one mutex, taken once for all PDUs of one read from a
 // connection; each connection has a reader and a writer, and one goroutine waits for what falls due.
 type Server struct {
-	ln    net.Listener // nil with NoListener
+	lns   []net.Listener // none with NoListener
 	conns errgroup.Group
+	tls   *tls.Config
 	kick  chan struct{} // capacity 1: something falls due earlier than what is waited for
 
 	run  errgroup.Group // of Start
@@ -35,6 +37,7 @@ type Server struct {
 	throttle   throttle
 	planned    []Planned
 	held       map[uint64]*answer // by Submit.N
+	taken      map[string]Submit  // by MessageID; nil unless messages can be cancelled
 	shuffle    []*answer
 	batch      []*answer // with Collide: written after what the turn could deliver
 	submits    []Submit  // kept with the truth in memory
@@ -51,13 +54,17 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("smpptest: config: %w", err)
 	}
 	cfg = cfg.withDefaults()
-	s := &Server{cfg: cfg, kick: make(chan struct{}, 1), held: map[uint64]*answer{}, nextNumber: cfg.IDs.First, truth: newLedger(cfg.Truth)}
-	if cfg.Addr != NoListener {
-		ln, err := net.Listen("tcp", cfg.Addr)
+	s := &Server{cfg: cfg, tls: cfg.TLS, kick: make(chan struct{}, 1), held: map[uint64]*answer{}, nextNumber: cfg.IDs.First, truth: newLedger(cfg.Truth)}
+	if cfg.Addr == NoListener {
+		return s, nil
+	}
+	for _, addr := range append([]string{cfg.Addr}, cfg.More...) {
+		ln, err := net.Listen("tcp", addr)
 		if err != nil {
+			s.stopListening()
 			return nil, fmt.Errorf("smpptest: %w", err)
 		}
-		s.ln = ln
+		s.lns = append(s.lns, ln)
 	}
 	return s, nil
 }
@@ -83,18 +90,27 @@ func (s *Server) Close() error {
 
 // Addr is where the server listens, as host:port; "" with NoListener.
 func (s *Server) Addr() string {
-	if s.ln == nil {
+	if len(s.lns) == 0 {
 		return ""
 	}
-	return s.ln.Addr().String()
+	return s.lns[0].Addr().String()
+}
+
+// Addrs are Addr and those of Config.More, in their order.
+func (s *Server) Addrs() []string {
+	addrs := make([]string, 0, len(s.lns))
+	for _, ln := range s.lns {
+		addrs = append(addrs, ln.Addr().String())
+	}
+	return addrs
 }
 
 // Run serves until ctx ends, and then returns the first error of listener or truth.
 func (s *Server) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.waitDue(ctx) })
-	if s.ln != nil {
-		g.Go(s.accept)
+	for _, ln := range s.lns {
+		g.Go(func() error { return s.accept(ln) })
 	}
 	g.Go(func() error {
 		<-ctx.Done()
@@ -117,7 +133,7 @@ func (s *Server) Pipe() net.Conn {
 	return esme
 }
 
-// Change alters the Config while the server runs. Addr, Truth and IDs.First stay as they were.
+// Change alters the Config while the server runs. Addr, More, TLS, Truth and IDs.First stay as they were.
 func (s *Server) Change(change func(*Config)) {
 	s.turn(func(time.Time) {
 		change(&s.cfg)
@@ -125,14 +141,17 @@ func (s *Server) Change(change func(*Config)) {
 	})
 }
 
-func (s *Server) accept() error {
+func (s *Server) accept(ln net.Listener) error {
 	for {
-		nc, err := s.ln.Accept()
+		nc, err := ln.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("smpptest: accept: %w", err)
+		}
+		if s.tls != nil {
+			nc = tls.Server(nc, s.tls)
 		}
 		s.connect(nc)
 	}
@@ -154,15 +173,20 @@ func (s *Server) connect(nc net.Conn) {
 }
 
 func (s *Server) shutdown() {
-	if s.ln != nil {
-		s.ln.Close()
-	}
+	s.stopListening()
 	s.turn(func(time.Time) {
 		s.closed = true
 		for _, c := range s.links {
-			c.nc.Close()
+			c.resumeReading()
+			c.bare().Close()
 		}
 	})
+}
+
+func (s *Server) stopListening() {
+	for _, ln := range s.lns {
+		ln.Close()
+	}
 }
 
 // turn is how everything happens: f changes the state, then what became deliverable is written, the

@@ -27,6 +27,7 @@ type Stats struct {
 	Pending           int    `json:"pending"`            // deliveries not acknowledged, and answers on their way
 
 	Queries uint64 `json:"queries"` // query_sm seen
+	Cancels uint64 `json:"cancels"` // cancel_sm seen
 
 	EnquireLinks   uint64 `json:"enquire_links"`   // of the ESME
 	EnquireAnswers uint64 `json:"enquire_answers"` // of the ESME, to ours
@@ -41,7 +42,7 @@ type counters struct {
 	submits, accepted, refused, answered       uint64
 	deliveries, sent, acked, refusedDeliveries uint64
 	strayAcks, enquireLinks, enquireAnswers    uint64
-	queries                                    uint64
+	queries, cancels                           uint64
 	pending                                    int
 	latency                                    histogram
 }
@@ -60,7 +61,8 @@ func (s *Server) snapshot() Stats {
 	c := &s.stats
 	st := Stats{Connections: len(s.links), Binds: s.binds, Submits: c.submits, Accepted: c.accepted, Refused: c.refused, Answered: c.answered,
 		Deliveries: c.deliveries, Sent: c.sent, Acked: c.acked, RefusedDeliveries: c.refusedDeliveries, StrayAcks: c.strayAcks,
-		Pending: c.pending, Queries: c.queries, EnquireLinks: c.enquireLinks, EnquireAnswers: c.enquireAnswers}
+		Pending: c.pending, Queries: c.queries, Cancels: c.cancels,
+		EnquireLinks: c.enquireLinks, EnquireAnswers: c.enquireAnswers}
 	for _, l := range s.links {
 		if l.bound {
 			st.Bound++

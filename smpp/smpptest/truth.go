@@ -23,6 +23,7 @@ const (
 	LineDelivery LineType = "delivery" // d n kind conn seq command class source dest tlv_id text_id word state message_state length sum sends
 	LineAck      LineType = "ack"      // d conn seq status latency_us; d 0: an answer to nothing
 	LineQuery    LineType = "query"    // n conn seq source message_id [status]: a query_sm, and its answer unless there was none
+	LineCancel   LineType = "cancel"   // n conn seq source dest message_id [status]: a cancel_sm, and its answer unless there was none
 	LineLink     LineType = "link"     // conn event [status] [drop]
 	LineEnd      LineType = "end"      // pending: requests that no ESME has acknowledged, at the end
 )
