@@ -36,7 +36,7 @@ type Planned struct {
 func (s *Server) plan(sub *Submit, now time.Time) Action {
 	d, cfg := newDice(s.cfg.Seed, sub.N), &s.cfg.Answers
 	a := Action{MessageID: sub.MessageID, Delay: cfg.Delay + d.upTo(cfg.Jitter), shuffled: cfg.Shuffle > 1}
-	if s.throttle.over(cfg.ThrottleAbove, now) {
+	if s.throttle.over(cfg.ThrottleAbove, now) || cfg.storm(now.Sub(s.started)) {
 		a.Status = smpp.StatusThrottled
 	}
 	for _, r := range cfg.Refuse {
@@ -124,6 +124,11 @@ func pick(mix []StateShare, at float64) StateShare {
 		}
 	}
 	return mix[len(mix)-1]
+}
+
+// storm says whether a time after the server's start lies in the storm.
+func (a *Answers) storm(at time.Duration) bool {
+	return at >= a.ThrottleAfter && at < a.ThrottleAfter+a.ThrottleFor
 }
 
 // throttle counts submits in seconds of the clock.

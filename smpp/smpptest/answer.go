@@ -21,7 +21,7 @@ type answer struct {
 func (s *Server) submit(c *conn, h header, octets []byte, now time.Time) {
 	sub, err := parseSubmit(octets)
 	s.stats.submits++
-	sub.N, sub.Conn, sub.SequenceNumber = s.stats.submits, c.number, h.seq
+	sub.N, sub.Conn, sub.SequenceNumber, sub.At = s.stats.submits, c.number, h.seq, now
 	sub.number, sub.MessageID = s.nextNumber, s.cfg.IDs.Response.write(s.cfg.Seed, s.nextNumber)
 	c.asked(h.seq)
 	a := Action{Status: smpp.StatusInvCmdLen} // of a body that cannot be taken apart

@@ -43,6 +43,24 @@ func TestAnswers_throttling_counts_by_the_second(t *testing.T) {
 	})
 }
 
+func TestAnswers_a_storm_of_throttling_passes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, smpptest.Config{Addr: smpptest.NoListener, Answers: smpptest.Answers{ThrottleAfter: time.Second, ThrottleFor: 2 * time.Second}})
+		e := &esme{t: t, nc: s.Pipe()}
+		defer e.nc.Close()
+		e.bindAs(pdu.NewBindTransmitter(), 0)
+		var got []smpp.Status
+		for range 4 {
+			e.submit("393331234567")
+			got = append(got, smpp.Status(e.want(pdu.SubmitSMRespID).status))
+			time.Sleep(time.Second)
+		}
+		require.Equal(t, []smpp.Status{smpp.StatusOK, smpp.StatusThrottled, smpp.StatusThrottled, smpp.StatusOK}, got)
+		require.Equal(t, 3*time.Second, smpptest.RateOf(s.Truth()).Elapsed)
+		require.NoError(t, s.Close())
+	})
+}
+
 func TestAnswers_that_never_come_leave_the_receipt(t *testing.T) {
 	s := start(t, smpptest.Config{Answers: smpptest.Answers{Never: 1}})
 	e := bound(t, s)

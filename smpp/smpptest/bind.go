@@ -21,7 +21,8 @@ func (s *Server) bind(c *conn, h header, octets []byte, now time.Time) {
 		s.truth.add(Line{Type: LineLink, At: now, Conn: c.number, Event: "refused", Status: status.String()})
 		return
 	}
-	c.bound, c.sends = true, h.command != smpp.CommandBindReceiver
+	c.bound, c.systemID, c.sends = true, systemID, h.command != smpp.CommandBindReceiver
+	s.seats[systemID]++
 	receives := h.command != smpp.CommandBindTransmitter
 	if receives {
 		s.unpark()
@@ -51,8 +52,22 @@ func (s *Server) admitBind(c *conn, systemID, password string, bad bool) smpp.St
 		return smpp.StatusInvSysID
 	case s.cfg.Password != "" && s.cfg.Password != password:
 		return smpp.StatusInvPaswd
+	case cfg.AtMost > 0 && s.seats[systemID] >= cfg.AtMost:
+		return smpp.StatusAlyBnd
 	}
 	return smpp.StatusOK
+}
+
+// vacate ends a bind, at once or when the SMSC finds out that its connection is gone.
+func (s *Server) vacate(c *conn, event string, now time.Time) {
+	free := func(time.Time) { s.seats[c.systemID]-- }
+	switch linger := s.cfg.Bind.Linger; {
+	case !c.bound:
+	case linger > 0 && event != "unbound":
+		s.after(linger, now, due{tick: free})
+	default:
+		free(now)
+	}
 }
 
 // deliverSomething writes what waits, or an MO message if nothing does.

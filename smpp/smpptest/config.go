@@ -55,6 +55,12 @@ type Bind struct {
 	RefuseFirst  int         // only the first n binds are refused; 0 = all
 	IgnoreFirst  int         // the first n binds get no answer; -1 = none ever does
 	DeliverFirst bool        // what waits for delivery (or else an MO message) goes out before the bind_resp
+
+	// AtMost connections may be bound under one system_id; a further bind is refused with ESME_RALYBND.
+	// 0 = any number. A connection that ended without unbind is counted until Linger is over: the SMSC has
+	// not yet found out.
+	AtMost int
+	Linger time.Duration
 }
 
 // Refusal is a share of submits that get a status other than ESME_ROK.
@@ -68,6 +74,8 @@ type Refusal struct {
 type Answers struct {
 	Refuse        []Refusal
 	ThrottleAbove int           // submits a second above which ESME_RTHROTTLED is the answer; 0 = no limit
+	ThrottleAfter time.Duration // from the server's start to a storm in which all are answered so
+	ThrottleFor   time.Duration // how long that storm lasts; 0 = there is none
 	Delay         time.Duration // before every answer
 	Jitter        time.Duration // up to this more
 	Never         float64       // share without answer

@@ -21,7 +21,8 @@ type conn struct {
 	silent     bool   // SilentAfter is reached
 
 	bound           bool
-	sends, receives bool // what the ESME's bind type allows it: submit_sm, deliver_sm
+	systemID        string // of the bind
+	sends, receives bool   // what the ESME's bind type allows it: submit_sm, deliver_sm
 	unbinding       bool
 	stopped         chan struct{} // not nil while nothing is taken in; closed when that ends
 
@@ -146,6 +147,7 @@ func (c *conn) end(event string, now time.Time) {
 	}
 	c.over, c.receives = true, false
 	c.resumeReading()
+	c.s.vacate(c, event, now)
 	c.note(event, now)
 	c.s.links = slices.DeleteFunc(c.s.links, func(l *conn) bool { return l == c })
 	c.s.takeBack(c)

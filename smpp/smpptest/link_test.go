@@ -168,6 +168,35 @@ func TestBind_unanswered(t *testing.T) {
 	})
 }
 
+func TestBind_at_most_so_many_of_one_system_id(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, smpptest.Config{Addr: smpptest.NoListener, Bind: smpptest.Bind{AtMost: 2, Linger: time.Minute}})
+		open := func(p pdu.Body, systemID string, want smpp.Status) *esme {
+			e := &esme{t: t, nc: s.Pipe()}
+			t.Cleanup(func() { e.nc.Close() })
+			e.send(bind(p, systemID, ""))
+			require.Equal(t, uint32(want), e.read().status)
+			return e
+		}
+		tx := open(pdu.NewBindTransmitter(), "esme", smpp.StatusOK)
+		rx := open(pdu.NewBindReceiver(), "esme", smpp.StatusOK)
+		open(pdu.NewBindTransceiver(), "esme", smpp.StatusAlyBnd)
+		open(pdu.NewBindTransceiver(), "other", smpp.StatusOK)
+
+		tx.send(pdu.NewUnbind())
+		tx.want(pdu.UnbindRespID)
+		open(pdu.NewBindTransmitter(), "esme", smpp.StatusOK)
+
+		rx.nc.Close()
+		synctest.Wait()
+		open(pdu.NewBindReceiver(), "esme", smpp.StatusAlyBnd)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		open(pdu.NewBindReceiver(), "esme", smpp.StatusOK)
+		require.NoError(t, s.Close())
+	})
+}
+
 func TestBind_twice_and_submit_without(t *testing.T) {
 	s := start(t, smpptest.Config{})
 	e := connect(t, s)

@@ -32,6 +32,8 @@ type Server struct {
 	links      []*conn // open connections, in the order in which they came
 	linkCount  int
 	binds      int
+	seats      map[string]int // binds in force by system_id
+	started    time.Time
 	nextNumber uint64 // of the next message taken on
 	drops      int
 	throttle   throttle
@@ -54,7 +56,8 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("smpptest: config: %w", err)
 	}
 	cfg = cfg.withDefaults()
-	s := &Server{cfg: cfg, tls: cfg.TLS, kick: make(chan struct{}, 1), held: map[uint64]*answer{}, nextNumber: cfg.IDs.First, truth: newLedger(cfg.Truth)}
+	s := &Server{cfg: cfg, tls: cfg.TLS, kick: make(chan struct{}, 1), started: time.Now(), seats: map[string]int{}, held: map[uint64]*answer{},
+		nextNumber: cfg.IDs.First, truth: newLedger(cfg.Truth)}
 	if cfg.Addr == NoListener {
 		return s, nil
 	}

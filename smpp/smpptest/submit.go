@@ -2,6 +2,7 @@ package smpptest
 
 import (
 	"slices"
+	"time"
 
 	"esmed/smpp"
 )
@@ -11,7 +12,8 @@ type Submit struct {
 	N              uint64 // 1 for the first submit_sm that this server saw
 	Conn           int    // number of the connection, from 1
 	SequenceNumber uint32
-	MessageID      string // the id it was given, or is about to be given; "" when refused
+	At             time.Time // when it was read
+	MessageID      string    // the id it was given, or is about to be given; "" when refused
 
 	ServiceType        string
 	Source, Dest       Address
