@@ -32,7 +32,7 @@ func TestRateOf(t *testing.T) {
 	}{
 		{"one alone has no average", submitsAt(3 * ms), 1, 3 * ms, 0},
 		{"a second does not hold its end", submitsAt(0, 500*ms, 1000*ms, 1500*ms, 2000*ms), 2, 0, 2},
-		{"the fullest second begins at no full one", submitsAt(0, 900*ms, 950*ms, 1850*ms, 3000*ms), 3, 900 * ms, 4. / 3},
+		{"the fullest second begins at no full one", submitsAt(0, 900*ms, 1000*ms, 1850*ms, 3000*ms), 3, 900 * ms, 4. / 3},
 		{"all at once", submitsAt(0, 0, 0), 3, 0, 0},
 		{"in any order", submitsAt(2000*ms, 0, 1900*ms), 2, 1900 * ms, 1},
 	}
