@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -21,8 +23,21 @@ type Batch struct {
 	cancel context.CancelFunc
 }
 
+// BatchOptions say of a batch what holds for all its lines.
+type BatchOptions struct {
+	// DryRun has the lines judged and none accepted.
+	DryRun bool
+	// Key makes a batch repeatable: line n, if it has no ref, has the idempotency key "Key/n".
+	Key string
+	// FirstLine is the number of the first line that is sent; 0 is 1.
+	FirstLine int
+}
+
 // Batch opens a stream. The caller closes it. It ends with ctx, and with its connection.
-func (c *Client) Batch(ctx context.Context) (*Batch, error) {
+func (c *Client) Batch(ctx context.Context) (*Batch, error) { return c.BatchWith(ctx, BatchOptions{}) }
+
+// BatchWith opens a stream, likewise.
+func (c *Client) BatchWith(ctx context.Context, o BatchOptions) (*Batch, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	pr, pw := io.Pipe()
 	// A transport whose connection is lost, or whose request is cancelled, waits until it has read what it is
@@ -35,12 +50,15 @@ func (c *Client) Batch(ctx context.Context) (*Batch, error) {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(strings.NewReader(" "), pr), pr}
-	req, err := c.request(ctx, http.MethodPost, "/v1/messages/batch", nil, body)
+	req, err := c.request(ctx, http.MethodPost, "/v1/messages/batch", o.query(), body)
 	if err != nil {
 		cancel()
 		return nil, err
 	}
 	req.Header.Set("Content-Type", ndjsonType)
+	if o.Key != "" {
+		req.Header.Set("Idempotency-Key", o.Key)
+	}
 	resp, err := c.open(req)
 	if err != nil {
 		cancel()
@@ -51,6 +69,17 @@ func (c *Client) Batch(ctx context.Context) (*Batch, error) {
 		body: resp.Body, recv: json.NewDecoder(bufio.NewReaderSize(resp.Body, sendBuffer)),
 		cancel: cancel,
 	}, nil
+}
+
+func (o BatchOptions) query() url.Values {
+	q := url.Values{}
+	if o.DryRun {
+		q.Set("dry_run", "true")
+	}
+	if o.FirstLine > 1 {
+		q.Set("first_line", strconv.Itoa(o.FirstLine))
+	}
+	return q
 }
 
 // sendBuffer holds some hundred lines, so that a line does not cost a system call.
@@ -86,7 +115,7 @@ func (b *Batch) CloseSend() error {
 
 // Recv returns the next result; io.EOF when all that will ever come have been returned: lines that were
 // sent and are not answered then (the daemon stopped) were not accepted. After ErrLost they may have been:
-// with a ref in each line all may be sent again.
+// with a ref in each line, or a Key, all may be sent again.
 func (b *Batch) Recv() (BatchResult, error) {
 	var r BatchResult
 	err := b.recv.Decode(&r)

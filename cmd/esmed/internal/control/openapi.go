@@ -1,6 +1,7 @@
 package control
 
 import (
+	"math"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -49,7 +50,19 @@ func (a *API) describePost(api huma.API) huma.Operation {
 func (a *API) describeBatch(api huma.API) huma.Operation {
 	return huma.Operation{
 		Method: http.MethodPost, Path: "/v1/messages/batch", OperationID: "batch", Summary: "Submit a stream of messages",
-		Description: "A submission a line; a result a line, in the same order, while lines still come.",
+		Description: "A submission a line; a result a line, in the same order, while lines still come. A dry run judges the " +
+			"lines and accepts none: a line that would be taken has neither id nor error.",
+		Parameters: []*huma.Param{
+			{Name: "dry_run", In: "query", Schema: &huma.Schema{Type: huma.TypeBoolean}},
+			{
+				Name: "first_line", In: "query", Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: ptr(1.0), Maximum: ptr(float64(math.MaxInt32))},
+				Description: "The number of the first line, to go on in the middle of a batch that was cut",
+			},
+			{
+				Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: huma.TypeString, MaxLength: ptr(maxLabel)},
+				Description: "Makes the batch repeatable: line n, if it has no ref, has the key KEY/n",
+			},
+		},
 		RequestBody: &huma.RequestBody{Required: true, Content: content(ndjsonType, schemaOf[Submission](api))},
 		Responses:   map[string]*huma.Response{"200": {Description: "Results", Content: content(ndjsonType, schemaOf[BatchResult](api))}},
 	}

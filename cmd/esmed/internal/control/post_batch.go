@@ -21,6 +21,7 @@ const batchAhead = 4096
 // batch is one POST /v1/messages/batch: a reader of lines that posts them, and a writer of results in
 // the order of the lines.
 type batch struct {
+	batchRequest
 	api     *API
 	caller  Caller
 	in      *bufio.Reader
@@ -35,15 +36,17 @@ type batchLine struct {
 	result chan BatchResult
 }
 
-// postBatch takes messages line by line and answers each, while lines still come. It ends with the
-// input, or with a 503 in place of a result when the daemon stops: what follows was not read.
+// postBatch takes messages line by line and answers each, while lines still come. A dry run judges them by
+// the same reader and takes none. It ends with the input, or with a 503 in place of a result when the daemon stops: what follows was not read.
 func (a *API) postBatch(w http.ResponseWriter, r *http.Request) {
-	if p := a.batchRefusal(r); p != nil {
+	request, p := a.readBatchRequest(r)
+	if p != nil {
 		writeProblem(w, p)
 		return
 	}
 	b := &batch{
-		api: a, caller: callerOf(r.Context()),
+		batchRequest: request,
+		api:          a, caller: callerOf(r.Context()),
 		in:      bufio.NewReaderSize(r.Body, maxSubmission),
 		control: http.NewResponseController(w),
 		lines:   make(chan *batchLine, batchAhead),
@@ -86,26 +89,12 @@ func (b *batch) run(ctx context.Context) error {
 // stopReading ends a read that waits for input, and the server's own of what is left unread.
 func (b *batch) stopReading() error { return b.control.SetReadDeadline(time.Unix(1, 0)) }
 
-// batchRefusal refuses the whole of a batch.
-func (a *API) batchRefusal(r *http.Request) *Problem {
-	if p := a.taking(); p != nil {
-		return p
-	}
-	if p := checkMedia(r.Header, batchTypes); p != nil {
-		return p
-	}
-	if r.Header.Get("Idempotency-Key") != "" {
-		return newProblem(http.StatusUnprocessableEntity, "an Idempotency-Key names one message", "give each line a ref")
-	}
-	return knownQuery(r.URL.Query())
-}
-
 var errReaderGone = errors.New("nobody reads the results")
 
 // read posts lines until the input ends or submits are refused.
 func (b *batch) read(ctx context.Context) error {
 	defer close(b.lines)
-	for n := 1; ; n++ {
+	for n := b.first; ; n++ {
 		line, err := readLine(b.in)
 		if err == io.EOF {
 			return nil
@@ -143,6 +132,11 @@ func (b *batch) post(ctx context.Context, l *batchLine, line []byte, tooLongErr 
 		l.refuse(p)
 		return true
 	}
+	if b.dry {
+		l.result <- BatchResult{Line: l.number}
+		return true
+	}
+	m.IdempotencyKey = b.lineKey(l.number, m.Ref)
 	err := b.api.cfg.Submit.AcceptPost(ctx, m, func(accepted Accepted, err error) {
 		if err != nil {
 			l.refuse(b.api.problemOf("batch", err))

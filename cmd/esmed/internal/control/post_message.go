@@ -48,9 +48,7 @@ func (a *API) readPost(w http.ResponseWriter, r *http.Request) (*statemachine.Me
 		return nil, p
 	}
 	key := r.Header.Get("Idempotency-Key")
-	if wrong := checkLabel(key); wrong != "" {
-		p := newProblem(http.StatusUnprocessableEntity, "the header is not valid", "")
-		p.Errors = []FieldProblem{{Path: "header.Idempotency-Key", Message: wrong}}
+	if p := badKey(key); p != nil {
 		return nil, p
 	}
 	body, p := readSubmission(w, r)

@@ -186,7 +186,11 @@ func TestSubmit_mediaTypes(t *testing.T) {
 
 // exchange sends lines while it receives what they are answered.
 func exchange(ctx context.Context, c *control.Client, lines []string) ([]control.BatchResult, error) {
-	b, err := c.Batch(ctx)
+	return exchangeWith(ctx, c, control.BatchOptions{}, lines)
+}
+
+func exchangeWith(ctx context.Context, c *control.Client, o control.BatchOptions, lines []string) ([]control.BatchResult, error) {
+	b, err := c.BatchWith(ctx, o)
 	if err != nil {
 		return nil, err
 	}
