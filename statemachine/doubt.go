@@ -65,10 +65,11 @@ func (s *step) notSent(o *Operator, x *Exception) error {
 		a.Outcome = NotSent
 		a.endDoubt(DoubtOperator, s.rec.Seq)
 	}
-	if p.mayRetry() && !m.failed() {
+	if m.retries(p) {
 		s.requeue(m, p, o)
 	}
-	if err := s.settle(m, p, BasisNone, s.rec.Seq, DoubtOperator); err != nil {
+	basis, seq := s.notSentBasis(p)
+	if err := s.settle(m, p, basis, seq, DoubtOperator); err != nil {
 		return err
 	}
 	s.ruled(m, p.Number, only(doubtful), from, p.State, o)

@@ -42,7 +42,7 @@ func (p *Part) failedBefore(q *Part) bool {
 }
 
 func (p *Part) failedItself() bool {
-	if p.Basis == BasisExpiry {
+	if p.Basis == BasisExpiry || p.withdrawn() {
 		return true
 	}
 	for i := range p.Attempts {

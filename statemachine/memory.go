@@ -25,6 +25,7 @@ type Memory struct {
 	Tallies    map[TallyKey]Tally
 	Windows    map[WindowChange]bool // their Remove is false
 	Overdue    map[OverdueKey]int64
+	Holds      map[string]Hold // by SMSC
 	Reprocess  ReprocessProgress
 	Restored   Restored
 
@@ -72,6 +73,7 @@ func NewMemory(f Fold) *Memory {
 		Tallies:    map[TallyKey]Tally{},
 		Windows:    map[WindowChange]bool{},
 		Overdue:    map[OverdueKey]int64{},
+		Holds:      map[string]Hold{},
 		index:      map[indexKey][]AttemptRef{},
 		unanswered: map[destKey][]AttemptRef{},
 		inbound:    map[inboundKey]InboundChange{},
@@ -142,6 +144,9 @@ func (m *Memory) put(eff Effects) {
 	if eff.Restored != nil {
 		m.Restored = *eff.Restored
 	}
+	if eff.Hold != nil {
+		m.hold(eff.Hold)
+	}
 	if eff.Drop != nil {
 		m.drop(eff.Drop)
 	}
@@ -162,6 +167,14 @@ func (m *Memory) putWindows(eff Effects) {
 			delete(m.Overdue, key)
 		}
 	}
+}
+
+func (m *Memory) hold(c *HoldChange) {
+	if c.Hold == (Hold{}) {
+		delete(m.Holds, c.SMSC)
+		return
+	}
+	m.Holds[c.SMSC] = c.Hold
 }
 
 // drop forgets what retention drops. A Memory has no partitions: the messages go one by one.
@@ -256,6 +269,9 @@ func (m *Memory) Record(seq uint64) (Record, error) {
 
 // Exception implements View.
 func (m *Memory) Exception(id string) (*Exception, error) { return m.Exceptions[id], nil }
+
+// Hold implements View.
+func (m *Memory) Hold(smsc string) (Hold, error) { return m.Holds[smsc], nil }
 
 // Decision implements View.
 func (m *Memory) Decision(pos DecisionPos) (*Decision, error) {

@@ -10,6 +10,12 @@ func (s *step) operator(o *Operator) error {
 		return s.reprocess(o)
 	case ActionUndo:
 		return s.undo(o)
+	case ActionCancel:
+		return s.cancel(o)
+	case ActionDrop:
+		return s.drop(o)
+	case ActionHold, ActionRelease:
+		return s.holdQueue(o)
 	}
 	about, err := s.subject(o)
 	if err != nil || about == nil {

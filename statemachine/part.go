@@ -25,6 +25,16 @@ func (p *Part) Closed() bool {
 // asks reports whether a receipt was asked for at all.
 func (p *Part) asks() bool { return p.Asked || p.Partial }
 
+// queued reports whether a part of the message waits in the queue.
+func (m *Message) queued() bool {
+	for i := range m.Parts {
+		if m.Parts[i].Queued() {
+			return true
+		}
+	}
+	return false
+}
+
 // Queued reports whether the part waits in the queue, which its State shows only if nothing was
 // reported of it and no attempt is unanswered.
 func (p *Part) Queued() bool { return p.QueuedSeq != 0 }
@@ -210,6 +220,9 @@ func (p *Part) failWith(m *Message) {
 func (p *Part) mayRetry() bool {
 	return !p.Queued() && !p.Closed() && !p.arrived() && !p.has(Unanswered) && p.Reported.State == NoState
 }
+
+// retries reports whether a part of the message is to be sent once more by itself.
+func (m *Message) retries(p *Part) bool { return p.mayRetry() && !p.keptOut() && !m.failed() }
 
 func (p *Part) enqueue(seq uint64, notBefore time.Time) { p.QueuedSeq, p.NotBefore = seq, notBefore }
 

@@ -95,10 +95,21 @@ type teller struct {
 
 func (t *teller) state() string {
 	why := t.known()
-	if t.p.Basis == BasisOperator {
+	switch {
+	case t.p.withdrawn():
+		return why
+	case t.p.Basis == BasisOperator:
 		return fmt.Sprintf("%s decided so in record %d (%s): %s", t.who(t.p.BasisSeq), t.p.BasisSeq, t.action(t.p.BasisSeq), why)
+	case t.p.keptOut() && (t.p.State == Submitting || t.p.State == InDoubt):
+		return fmt.Sprintf("%s; as %s it will not be sent again", why, t.ruled())
 	}
 	return why
+}
+
+// ruled tells of the decision that the part keeps.
+func (t *teller) ruled() string {
+	r := &t.p.Ruling
+	return fmt.Sprintf("%s decided in record %d (%s)", t.who(r.Seq), r.Seq, t.action(r.Seq))
 }
 
 // who names the person that a record's decision is of.
@@ -173,7 +184,7 @@ func (t *teller) queued() string {
 // queuedBy tells of a part that a person put back into the queue.
 func (t *teller) queuedBy() string {
 	seq := t.p.QueuedSeq
-	by := fmt.Sprintf("as %s decided in record %d (%s) it will be sent again", t.who(seq), seq, t.action(seq))
+	by := fmt.Sprintf("as %s it will be sent again", t.ruled())
 	for i := range t.p.Attempts {
 		if a := &t.p.Attempts[i]; a.DoubtEnded == DoubtOperator && a.DoubtEndSeq == seq {
 			return fmt.Sprintf("attempt %d did not leave; %s", a.Number, by)
@@ -241,15 +252,34 @@ func (t *teller) has() string {
 
 func (t *teller) failed() string {
 	p := t.p
-	if p.Basis == BasisExpiry {
-		return fmt.Sprintf("its validity ended in our queue, record %d", p.BasisSeq)
+	switch {
+	case p.Basis == BasisExpiry:
+		return t.notSent(fmt.Sprintf("it expired in our queue before it could be submitted, record %d", p.BasisSeq))
+	case p.withdrawn():
+		return t.notSent(fmt.Sprintf("taken out of the queue of %s before it could be submitted, as %s", t.m.SMSC, t.ruled()))
 	}
 	for i := range p.Attempts {
-		if a := &p.Attempts[i]; a.AnswerSeq == p.BasisSeq {
-			return t.refused(a)
+		a := &p.Attempts[i]
+		if a.AnswerSeq != p.BasisSeq {
+			continue
 		}
+		if a.Outcome == RefusedTemp && p.keptOut() {
+			return fmt.Sprintf("%s; as %s it was not sent again", t.refused(a), t.ruled())
+		}
+		return t.refused(a)
 	}
 	return fmt.Sprintf("another part failed, record %d", p.BasisSeq)
+}
+
+// notSent tells, beside why a part was not sent any more, what became of the last attempt to.
+func (t *teller) notSent(why string) string {
+	if len(t.p.Attempts) == 0 {
+		return why
+	}
+	if last := &t.p.Attempts[len(t.p.Attempts)-1]; last.refusal() != "" {
+		return why + "; " + t.refused(last)
+	}
+	return why
 }
 
 func (t *teller) reported() string {

@@ -56,7 +56,7 @@ func TestMessage_Reason(t *testing.T) {
 		{"no receipt asked for", "accepted M1 asks=none\nsent M1\nsubmit_resp M1 id=7",
 			"alpha accepted it in record 4; no receipt was asked for", "submit_sm_resp", []uint64{4}},
 		{"refused", sent + "submit_resp M1 status=0x0B", "alpha refused attempt 1 with ESME_RINVDSTADR in record 4", "submit_sm_resp", []uint64{4}},
-		{"expired here", "accepted M1\nexpired M1", "its validity ended in our queue, record 3", "expiry", []uint64{3}},
+		{"expired here", "accepted M1\nexpired M1", "it expired in our queue before it could be submitted, record 3", "expiry", []uint64{3}},
 		{"a sibling was refused", "accepted M1 parts=2\nsent M1/2\nsubmit_resp M1/2 status=0x0B",
 			"part 2: alpha refused attempt 1 with ESME_RINVDSTADR in record 4", "submit_sm_resp", []uint64{4}},
 		{"reported in the text", accepted + `reception text="id:7 stat:DELIVRD"`,

@@ -18,9 +18,9 @@ func TestRetention_close(t *testing.T) {
 		want         statemachine.State
 		reason       string
 	}{
-		{"queued, never sent", "accepted M1", statemachine.Failed, "its validity ended in our queue, record 3"},
+		{"queued, never sent", "accepted M1", statemachine.Failed, "it expired in our queue before it could be submitted, record 3"},
 		{"queued after a refusal", "accepted M1\nsent M1\nsubmit_resp M1 status=0x58 temporary retry=5s", statemachine.Failed,
-			"its validity ended in our queue, record 5"},
+			"it expired in our queue before it could be submitted, record 5; alpha refused attempt 1 with ESME_RTHROTTLED in record 4"},
 		{"queued after a doubt", "accepted M1 in_doubt=resend\nsent M1\nin_doubt M1", statemachine.Unreported,
 			"whether alpha has it was not known, and nothing was heard until its time to be kept was over, record 5"},
 		{"unanswered", "accepted M1\nsent M1", statemachine.Unreported,

@@ -78,6 +78,8 @@ func (s *step) take() error {
 		return s.cutoff(f)
 	case *QueryResp:
 		return s.queryResp(f)
+	case *CancelResp:
+		return s.cancelResp(f)
 	case *Retry:
 		return s.retry(f)
 	case *Retention:

@@ -94,7 +94,7 @@ func (s *step) submitResp(r *SubmitResp) error {
 	if a.Outcome == AcceptedBy && m.SubmittedAt.IsZero() {
 		m.SubmittedAt = s.rec.At
 	}
-	if a.Outcome == RefusedTemp && p.mayRetry() && !m.failed() {
+	if a.Outcome == RefusedTemp && m.retries(p) {
 		p.enqueue(s.rec.Seq, r.RetryAt)
 		s.enqueue(m, p)
 	}
@@ -137,12 +137,13 @@ func (s *step) inDoubt(r *AttemptInDoubt) error {
 	if notSent {
 		why = "it did not leave"
 	}
-	if (notSent || a.Outcome == Doubtful && s.resends(m)) && p.mayRetry() && !m.failed() {
+	if (notSent || a.Outcome == Doubtful && s.resends(m)) && m.retries(p) {
 		why += "; it is to be sent again"
 		p.enqueue(s.rec.Seq, time.Time{})
 		s.enqueue(m, p)
 	}
-	if err := s.settle(m, p, BasisNone, s.rec.Seq, ""); err != nil {
+	basis, seq := s.notSentBasis(p)
+	if err := s.settle(m, p, basis, seq, ""); err != nil {
 		return err
 	}
 	s.concluded(m, p, r.Attempt, from, why)

@@ -41,6 +41,8 @@ type View interface {
 	Record(seq uint64) (Record, error)
 	// Exception finds one by its id, open or not; nil when there is none (any more).
 	Exception(id string) (*Exception, error)
+	// Hold of an SMSC's queue; the zero Hold when there is none.
+	Hold(smsc string) (Hold, error)
 	// Decision reads one that a message's chain names; ErrGone as for Record.
 	Decision(DecisionPos) (*Decision, error)
 }

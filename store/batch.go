@@ -163,6 +163,9 @@ func (b *batch) take(rec statemachine.Record, eff *statemachine.Effects) error {
 	if eff.Restored != nil {
 		b.restored = eff.Restored
 	}
+	if eff.Hold != nil {
+		b.takeHold(eff.Hold)
+	}
 	if eff.Drop != nil {
 		return b.takeDrop(eff.Drop)
 	}

@@ -41,6 +41,10 @@ func causes(id tableID, r row, tx *stateTx) []uint64 {
 		if d, err := readWindowKey(r.key); err == nil {
 			return causesOfMessage(d.Message, tx)
 		}
+	case tableHolds:
+		if h, err := readHold(r.value); err == nil {
+			return []uint64{h.Seq}
+		}
 	case tableInboxBySeq:
 		return seqAtHead(r.key)
 	case tableInboxByAge, tableInboxWaiting:

@@ -116,6 +116,7 @@
 //	windows         time + str smsc + message id + part (4)     nothing; parts that are cut off then
 //	overdue         str smsc + "u" + minute     how many parts UNREPORTED have their window ended in it
 //	                str smsc + "d" + second     how many parts IN_DOUBT
+//	holds           smsc                      Hold; queues that nothing is sent from
 //	freeing         table (1) + number (4)    nothing; what was dropped and is to be given back
 //	sizes           "m", "q" + smsc, "i" + smsc, "w" + smsc, "x" + kind     how many messages, parts queued, rows, rows waiting, open exceptions
 //

@@ -107,13 +107,18 @@ func (b *batch) drop(id tableID) {
 	b.over.put(tableID{table: tableFreeing}, freeingKey(id), []byte{})
 }
 
-func freeingKey(id tableID) []byte { return append([]byte{byte(id.table)}, id.partName()...) }
+// freeingDecisions is tableDecisions in the keys of freeing, for ever; the tables behind it follow.
+const freeingDecisions = 22
+
+func freeingKey(id tableID) []byte {
+	return append([]byte{freeingDecisions + byte(id.table-tableDecisions)}, id.partName()...)
+}
 
 func readFreeingKey(key []byte) (id tableID, err error) {
-	if len(key) != 5 {
+	if len(key) != 5 || key[0] < freeingDecisions || int(key[0]-freeingDecisions) >= len(tableNames)-int(tableDecisions) {
 		return id, errMalformed
 	}
-	return tableID{table(key[0]), binary.BigEndian.Uint32(key[1:])}, nil
+	return tableID{tableDecisions + table(key[0]-freeingDecisions), binary.BigEndian.Uint32(key[1:])}, nil
 }
 
 // freeing are the tables that were dropped and whose pages are not all given back.

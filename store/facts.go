@@ -42,6 +42,9 @@ func (e *encoder) appendFact(b []byte, fact statemachine.Fact, spans []Span) ([]
 	case *statemachine.QueryResp:
 		b, at = openNested(b, factQueryResp)
 		b = e.appendQueryResp(b, f, spans)
+	case *statemachine.CancelResp:
+		b, at = openNested(b, factCancelResp)
+		b = e.appendCancelResp(b, f, spans)
 	case *statemachine.Retry:
 		b, at = openNested(b, factRetry)
 		b = putString(b, 1, string(f.Row))
@@ -102,25 +105,35 @@ func (e *encoder) appendAccepted(b []byte, f *statemachine.MessageAccepted) []by
 	b = putTime(b, 19, f.ValidUntil)
 	b = putBool(b, 20, f.ValidityAsked)
 	b = putString(b, 21, f.InDoubt)
-	var at int
-	for _, t := range f.TLVs {
-		b, at = openNested(b, 22)
+	b = e.appendTLVs(b, 22, f.TLVs)
+	b = putString(b, 23, f.CallbackURL)
+	for i := range f.Parts {
+		var at int
+		b, at = openNested(b, 24)
+		b = closeNested(e.appendPartContent(b, &f.Parts[i]), at)
+	}
+	return b
+}
+
+func (e *encoder) appendPartContent(b []byte, p *statemachine.PartContent) []byte {
+	b = putUint(b, 1, uint64(p.ESMClass))
+	b = putUint(b, 2, uint64(p.DataCoding))
+	b = putBytes(b, 3, p.ShortMessage)
+	e.seal.last(b, len(p.ShortMessage))
+	b = putBool(b, 4, p.NoReceipt)
+	b = e.appendTLVs(b, 5, p.TLVs)
+	return putBool(b, 6, p.Payload)
+}
+
+func (e *encoder) appendTLVs(b []byte, num protowire.Number, tlvs []receipt.TLV) []byte {
+	for _, t := range tlvs {
+		var at int
+		b, at = openNested(b, num)
 		b = putUint(b, 1, uint64(t.Tag))
 		b = putBytes(b, 2, t.Value)
 		if t.Tag == receipt.TagMessagePayload {
 			e.seal.last(b, len(t.Value))
 		}
-		b = closeNested(b, at)
-	}
-	b = putString(b, 23, f.CallbackURL)
-	for i := range f.Parts {
-		p := &f.Parts[i]
-		b, at = openNested(b, 24)
-		b = putUint(b, 1, uint64(p.ESMClass))
-		b = putUint(b, 2, uint64(p.DataCoding))
-		b = putBytes(b, 3, p.ShortMessage)
-		e.seal.last(b, len(p.ShortMessage))
-		b = putBool(b, 4, p.NoReceipt)
 		b = closeNested(b, at)
 	}
 	return b
@@ -187,6 +200,17 @@ func (e *encoder) appendQueryResp(b []byte, f *statemachine.QueryResp, spans []S
 	b = putUint(b, 10, uint64(f.MessageState))
 	b = putString(b, 11, f.FinalDateRaw)
 	return putUint(b, 12, uint64(f.ErrorCode))
+}
+
+func (e *encoder) appendCancelResp(b []byte, f *statemachine.CancelResp, spans []Span) []byte {
+	b = putString(b, 1, string(f.Message))
+	b = putUint(b, 2, uint64(f.Part))
+	b = putUint(b, 3, uint64(f.Attempt))
+	b = putString(b, 4, f.SMSC)
+	b = putString(b, 5, f.Session)
+	b = putBytes(b, 6, f.PDU)
+	e.seal.spans(b[len(b)-len(f.PDU):], spans)
+	return putUint(b, 7, uint64(f.CommandStatus))
 }
 
 func (e *encoder) appendSession(b []byte, f *statemachine.SessionEvent, spans []Span) []byte {

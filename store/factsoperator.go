@@ -19,7 +19,8 @@ func appendOperator(b []byte, f *statemachine.Operator) []byte {
 		b, at = openNested(b, 8)
 		b = closeNested(appendReprocess(b, f.Reprocess), at)
 	}
-	return b
+	b = putString(b, 9, f.SMSC)
+	return putAll(b, 10, f.Messages)
 }
 
 func readOperator(f *fields) *statemachine.Operator {
@@ -43,6 +44,10 @@ func readOperator(f *fields) *statemachine.Operator {
 		case 8:
 			o.Reprocess = new(statemachine.Reprocess)
 			f.nested(func(in *fields) { *o.Reprocess = readReprocess(in) })
+		case 9:
+			o.SMSC = f.str()
+		case 10:
+			o.Messages = append(o.Messages, statemachine.ID(f.str()))
 		}
 	}
 	return o

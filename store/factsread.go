@@ -38,6 +38,8 @@ func readFact(num protowire.Number, f *fields) statemachine.Fact {
 		fact = readCutoff(&in)
 	case factQueryResp:
 		fact = readQueryResp(&in)
+	case factCancelResp:
+		fact = readCancelResp(&in)
 	case factRetry:
 		fact = readRetry(&in)
 	case factOperator:
@@ -142,6 +144,10 @@ func readPartContent(f *fields) (p statemachine.PartContent) {
 			p.ShortMessage = f.bytes()
 		case 4:
 			p.NoReceipt = f.bool()
+		case 5:
+			f.nested(func(in *fields) { p.TLVs = append(p.TLVs, readTLV(in)) })
+		case 6:
+			p.Payload = f.bool()
 		}
 	}
 	return p
@@ -298,6 +304,29 @@ func readQueryResp(f *fields) *statemachine.QueryResp {
 			r.FinalDateRaw = f.str()
 		case 12:
 			r.ErrorCode = byte(f.u)
+		}
+	}
+	return r
+}
+
+func readCancelResp(f *fields) *statemachine.CancelResp {
+	r := new(statemachine.CancelResp)
+	for f.next() {
+		switch f.num {
+		case 1:
+			r.Message = statemachine.ID(f.str())
+		case 2:
+			r.Part = int(f.u)
+		case 3:
+			r.Attempt = int(f.u)
+		case 4:
+			r.SMSC = f.str()
+		case 5:
+			r.Session = f.str()
+		case 6:
+			r.PDU = f.bytes()
+		case 7:
+			r.CommandStatus = uint32(f.u)
 		}
 	}
 	return r

@@ -198,6 +198,11 @@ func TestRecord_golden(t *testing.T) {
 		&statemachine.Retention{Close: []statemachine.ID{"M"}},
 		&statemachine.Retention{Messages: "M", Inbox: []statemachine.InboxKey{"row"}, Exceptions: []string{"x12"}, Log: 9},
 		&statemachine.Restored{Backup: "b1", Send: true, Done: true},
+		&statemachine.CancelResp{Message: "M", Part: 2, Attempt: 1, SMSC: "alpha", Session: "alpha/1", PDU: []byte{4}, CommandStatus: 0x11},
+		&statemachine.Operator{Action: statemachine.ActionDrop, By: "uid:0", SMSC: "alpha", Messages: []statemachine.ID{"M", "L"}},
+		&statemachine.MessageAccepted{Message: "M", Parts: []statemachine.PartContent{{
+			DataCoding: 8, ShortMessage: []byte("text"), TLVs: []receipt.TLV{{Tag: 0x020C, Value: []byte{0, 7}}, {Tag: receipt.TagMessagePayload, Value: []byte("text")}},
+		}, {ShortMessage: []byte("text"), NoReceipt: true, Payload: true}}},
 	)
 	key, err := newSealKey(1_796_040_240, make([]byte, secretSize))
 	require.NoError(t, err)

@@ -274,6 +274,8 @@ func (p *proof) follows(d *statemachine.Decision) bool {
 		return f.Message == p.e.Message
 	case *statemachine.QueryResp:
 		return f.Message == p.e.Message
+	case *statemachine.CancelResp:
+		return f.Message == p.e.Message
 	case *statemachine.Reception:
 		return true
 	}

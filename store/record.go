@@ -46,7 +46,7 @@ const (
 	_ // callback
 	factCutoff
 	factQueryResp
-	_ // cancel_resp
+	factCancelResp
 	factRetry
 	_ // inbound
 	_ // verification

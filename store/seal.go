@@ -93,20 +93,25 @@ func (e *entry) unseal(key *sealKey) {
 func texts(fact statemachine.Fact, spans []Span) [][]byte {
 	var all [][]byte
 	if a, ok := fact.(*statemachine.MessageAccepted); ok {
-		all = append(all, a.RequestHash)
-		for _, t := range a.TLVs {
-			if t.Tag == receipt.TagMessagePayload {
-				all = append(all, t.Value)
-			}
-		}
+		all = payloads(append(all, a.RequestHash), a.TLVs)
 		for i := range a.Parts {
-			all = append(all, a.Parts[i].ShortMessage)
+			all = payloads(append(all, a.Parts[i].ShortMessage), a.Parts[i].TLVs)
 		}
 		return all
 	}
 	pdu := sealedPDU(fact)
 	for _, s := range spans {
 		all = append(all, pdu[s.Start:s.End])
+	}
+	return all
+}
+
+// payloads adds the values that are message text.
+func payloads(all [][]byte, tlvs []receipt.TLV) [][]byte {
+	for _, t := range tlvs {
+		if t.Tag == receipt.TagMessagePayload {
+			all = append(all, t.Value)
+		}
 	}
 	return all
 }
@@ -130,6 +135,8 @@ func sealedPDU(fact statemachine.Fact) []byte {
 	case *statemachine.Reception:
 		return f.PDU
 	case *statemachine.QueryResp:
+		return f.PDU
+	case *statemachine.CancelResp:
 		return f.PDU
 	case *statemachine.SessionEvent:
 		return f.PDU

@@ -27,6 +27,7 @@ func TestSeal(t *testing.T) {
 	s := start(t, cfg)
 	facts := life("M1", "ab", text)
 	facts[0].(*statemachine.MessageAccepted).TLVs = []receipt.TLV{{Tag: receipt.TagMessagePayload, Value: []byte(text)}, {Tag: 0x1400, Value: []byte("plain")}}
+	facts[0].(*statemachine.MessageAccepted).Parts[0].TLVs = []receipt.TLV{{Tag: 0x020C, Value: []byte("plain")}, {Tag: receipt.TagMessagePayload, Value: []byte(text)}}
 	for _, fact := range append(facts,
 		&statemachine.Reception{SMSC: "alpha", Account: "alpha", PDU: requestPDU(deliverSM, 0, someDest, "ACME", text)},
 		&statemachine.Reception{SMSC: "alpha", Account: "alpha", PDU: []byte("\x00\x00\x00\x20\x00\x00\x00\x05 garbage " + text)},
@@ -49,6 +50,7 @@ func TestSeal(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, text, string(a.Parts[0].ShortMessage))
 		require.Equal(t, text, string(a.TLVs[0].Value))
+		require.Equal(t, text, string(a.Parts[0].TLVs[1].Value))
 		rec, err := r.Record(ctx, 4)
 		require.NoError(t, err)
 		require.Equal(t, facts[3], rec.Fact)

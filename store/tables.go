@@ -33,6 +33,7 @@ const (
 	tableSizes
 	tableWindows
 	tableOverdue
+	tableHolds
 	tableFreeing
 	plainTables // how many are a bucket of the root; the others come in partitions
 
@@ -50,7 +51,7 @@ var tableNames = [...]string{
 	tableInboxByDest: "inbox_by_dest", tableInboxByAge: "inbox_by_age", tableInboxBySeq: "inbox_by_seq", tableInboxWaiting: "inbox_waiting",
 	tableInbound: "inbound", tableInboundByAge: "inbound_by_age", tableExceptions: "exceptions", tableOpenByGroup: "open_by_group",
 	tableOpen: "open", tableTallies: "tallies", tableSizes: "sizes", tableWindows: "windows", tableOverdue: "overdue",
-	tableFreeing:   "freeing",
+	tableHolds: "holds", tableFreeing: "freeing",
 	tableDecisions: "decisions", tableMessages: "messages", tableIDs: "ids", tableRefs: "refs", tableDests: "dests",
 	tableFilters: "filters",
 }

@@ -81,7 +81,7 @@ func facts() []statemachine.Fact {
 		&statemachine.Rules{}, &statemachine.MessageAccepted{}, &statemachine.Sent{}, &statemachine.SubmitResp{},
 		&statemachine.AttemptInDoubt{}, &statemachine.QueueExpired{}, &statemachine.Reception{}, &statemachine.Cutoff{},
 		&statemachine.QueryResp{}, &statemachine.Retry{}, &statemachine.SessionEvent{}, &statemachine.Operator{},
-		&statemachine.Retention{}, &statemachine.Restored{},
+		&statemachine.Retention{}, &statemachine.Restored{}, &statemachine.CancelResp{},
 	}
 }
 
@@ -218,6 +218,13 @@ func TestStateValues_roundTrip(t *testing.T) {
 			func(b []byte) (*statemachine.Decision, error) {
 				d, err := decodeDecision(b[:decisionKeySize], b[decisionKeySize:])
 				return &d, err
+			})
+	})
+	t.Run("hold", func(t *testing.T) {
+		roundTrip(t, func(h *statemachine.Hold) []byte { return appendHold(nil, h) },
+			func(b []byte) (*statemachine.Hold, error) {
+				h, err := readHold(b)
+				return &h, err
 			})
 	})
 	t.Run("tally", func(t *testing.T) {

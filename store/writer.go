@@ -176,6 +176,8 @@ func (w *writer) spans(fact statemachine.Fact) []Span {
 		smsc = f.SMSC
 	case *statemachine.QueryResp:
 		smsc = f.SMSC
+	case *statemachine.CancelResp:
+		smsc = f.SMSC
 	case *statemachine.SessionEvent:
 		smsc = f.SMSC
 	default:

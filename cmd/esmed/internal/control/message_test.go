@@ -162,7 +162,7 @@ func TestMessage_reasons(t *testing.T) {
 			"alpha refused attempt 1 with ESME_RTHROTTLED in record 4; next attempt not before 2026-11-30T13:00:00Z"},
 		{"refused for good", []statemachine.Fact{sent, refused(0x0B, false)}, "FAILED", "alpha refused attempt 1 with ESME_RINVDSTADR in record 4"},
 		{"accepted by the SMSC", []statemachine.Fact{sent, ok}, "SUBMITTED", "alpha accepted it in record 4; no outcome was reported yet"},
-		{"expired in our queue", []statemachine.Fact{&statemachine.QueueExpired{Message: id}}, "FAILED", "its validity ended in our queue, record 3"},
+		{"expired in our queue", []statemachine.Fact{&statemachine.QueueExpired{Message: id}}, "FAILED", "it expired in our queue before it could be submitted, record 3"},
 		{"silence", []statemachine.Fact{sent, ok, &statemachine.Cutoff{Message: id, Part: 1}}, "UNREPORTED", "nothing final was heard before its window ended, record 5"},
 	}
 	for _, tt := range tests {

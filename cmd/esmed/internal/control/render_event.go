@@ -57,6 +57,10 @@ func (r renderer) fact(w *Event, rec statemachine.Record) {
 		w.SMSC, w.Session, w.Detail = f.SMSC, f.Session, r.statusName(f.CommandStatus)
 		w.attempt(f.Message, f.Part, f.Attempt)
 		w.pdu(f.PDU, sequenceNumber(f.PDU))
+	case *statemachine.CancelResp:
+		w.SMSC, w.Session, w.Detail = f.SMSC, f.Session, r.statusName(f.CommandStatus)
+		w.attempt(f.Message, f.Part, f.Attempt)
+		w.pdu(f.PDU, sequenceNumber(f.PDU))
 	case *statemachine.Operator:
 		w.Operator = decided(f)
 		if m := f.Target.Message; m != "" {

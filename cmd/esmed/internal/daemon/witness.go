@@ -38,6 +38,8 @@ func (w *witness) decided(rec statemachine.Record, decisions []statemachine.Deci
 		w.delayed(rec, fact, decisions, messages)
 	case *statemachine.QueryResp:
 		smsc = fact.SMSC
+	case *statemachine.CancelResp:
+		smsc = fact.SMSC
 	case *statemachine.Retry:
 		w.retried(decisions)
 	}
