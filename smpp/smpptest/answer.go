@@ -27,6 +27,7 @@ func (s *Server) submit(c *conn, h header, octets []byte, now time.Time) {
 	a := Action{Status: smpp.StatusInvCmdLen} // of a body that cannot be taken apart
 	switch {
 	case c.silent:
+		sub.MessageID, sub.number = "", 0
 		s.seen(&sub, a, true, now)
 		return
 	case err != nil:
@@ -61,6 +62,10 @@ func (s *Server) seen(sub *Submit, a Action, ignored bool, now time.Time) {
 	ref, _ := sub.tlv(s.cfg.Receipts.ClientRefTLV)
 	line := Line{Type: LineSubmit, At: now, N: sub.N, Conn: sub.Conn, Seq: sub.SequenceNumber, Source: sub.Source.Addr, Dest: sub.Dest.Addr,
 		Class: sub.ESMClass, RegisteredDelivery: sub.RegisteredDelivery, Text: sum(sub.text()), Ref: strings.TrimRight(string(ref), "\x00"), Ignored: ignored}
+	if p := sub.part(); p.of > 1 {
+		line.Part, line.Parts = p.n, p.of
+		line.JoinedBy, _ = p.several()
+	}
 	if !ignored {
 		line.Status, line.MessageID = a.Status.String(), sub.MessageID
 	}

@@ -32,6 +32,10 @@ const (
 	Unsupported    DifferenceKind = "unsupported"     // a state that the truth does not support
 	MissingFinal   DifferenceKind = "missing_final"   // an acknowledged final receipt, and no final state
 	TooManyInDoubt DifferenceKind = "in_doubt"        // more than MaxInDoubt
+	WrongPart      DifferenceKind = "wrong_part"      // an attempt that carried another part, or one of another number of parts
+	Mixed          DifferenceKind = "mixed"           // parts that a handset cannot keep apart from another message's, or put together
+	Altered        DifferenceKind = "altered"         // a text received that was never sent to its destination
+	Lost           DifferenceKind = "lost"            // a text sent that never came whole
 )
 
 // Difference is one thing that truth and ESME disagree about.
@@ -100,16 +104,19 @@ ESME: %d messages (%d final, %d in doubt, %d maybe doubled), %d attempts, %d rec
 // Reception by reception: what was acknowledged is stored, octet by octet; nothing is stored that was
 // not sent; a receipt is assigned to the message of its submit or to none, and what is about no submit
 // to none; what bears a message's id is assigned. Message by message: every attempt's message_id was
-// given for it; a shown state was sent for that very submit, and a final one can have been the first to
+// given for it, for that part of as many; no part was taken on twice unless maybe_doubled says so; the
+// parts of one message have one reference, and no other message's between them does; a shown state was
+// sent for that very submit, and a final one can have been the first to
 // be stored; an acknowledged final receipt shows. Destination by destination: no submit was seen that
 // is not recorded, and none taken on twice unless maybe_doubled says so.
 func Audit(truth []Line, messages []AuditMessage, events []AuditEvent, opt AuditOptions) AuditReport {
-	a := &audit{truth: indexTruth(truth), opt: opt, owners: map[uint64]owner{}}
+	a := &audit{truth: indexTruth(truth), opt: opt, owners: map[uint64]owner{}, spans: map[joinedBy][]span{}}
 	a.truth.count(&a.AuditReport)
 	if a.Submits == 0 {
 		a.differ(Difference{Kind: NoTruth, Detail: "the truth holds no submit_sm"})
 	}
 	a.messages(messages)
+	a.mixed()
 	a.destinations(messages)
 	a.receptions(events)
 	if opt.MaxInDoubt >= 0 && a.InDoubt > opt.MaxInDoubt {
@@ -124,6 +131,7 @@ type audit struct {
 	truth  *truthIndex
 	opt    AuditOptions
 	owners map[uint64]owner // by Line.N
+	spans  map[joinedBy][]span
 }
 
 // owner is the message that a submit belongs to, by the ESME's own account.

@@ -23,6 +23,7 @@ func (a *audit) messages(messages []AuditMessage) {
 		for j := range m.Parts {
 			a.part(m, &m.Parts[j])
 		}
+		a.together(m)
 		if len(m.Parts) > 0 && !slices.ContainsFunc(m.Parts, func(p AuditPart) bool { return p.State == m.State }) {
 			a.differ(Difference{Kind: Unsupported, Message: m.ID, Detail: fmt.Sprintf("shows %s, and none of its parts does", m.State)})
 		}
@@ -33,7 +34,7 @@ func (a *audit) part(m *AuditMessage, p *AuditPart) {
 	var submits []*truthSubmit
 	for _, t := range p.Attempts {
 		a.Attempts++
-		s := a.submitOf(m.Destination.Addr, t)
+		s := a.submitOf(m.Destination.Addr, p.Part, t)
 		if s != nil {
 			submits = append(submits, s)
 			a.owners[s.N] = owner{m.ID, t.MessageID != ""}
@@ -41,13 +42,14 @@ func (a *audit) part(m *AuditMessage, p *AuditPart) {
 			a.differ(Difference{Kind: UnknownAttempt, Message: m.ID, Detail: fmt.Sprintf("attempt %d of part %d has message_id %q, which was not given to a submit for its destination", t.Attempt, p.Part, t.MessageID)})
 		}
 	}
+	a.carried(m, p, submits)
 	a.shown(m, p, submits)
 	a.missing(m, p, submits)
 }
 
 // submitOf is the submit that an attempt was: the one that was given its message_id, or, for an attempt
-// without one, the one with its sequence_number that is nobody else's.
-func (a *audit) submitOf(dest string, t AuditAttempt) *truthSubmit {
+// without one, the one of this part with its sequence_number that is nobody else's.
+func (a *audit) submitOf(dest string, part int, t AuditAttempt) *truthSubmit {
 	if t.MessageID != "" {
 		i := slices.IndexFunc(a.truth.byID[t.MessageID], func(s *truthSubmit) bool {
 			return s.Dest == dest && s.Seq == t.SequenceNumber
@@ -58,7 +60,7 @@ func (a *audit) submitOf(dest string, t AuditAttempt) *truthSubmit {
 		return a.truth.byID[t.MessageID][i]
 	}
 	for _, s := range a.truth.byDest[dest] {
-		if _, taken := a.owners[s.N]; !taken && s.Seq == t.SequenceNumber && (t.CommandStatus == "" || t.CommandStatus == s.Status) {
+		if _, taken := a.owners[s.N]; !taken && s.part() == part && s.Seq == t.SequenceNumber && (t.CommandStatus == "" || t.CommandStatus == s.Status) {
 			return s
 		}
 	}

@@ -9,12 +9,15 @@
 //
 //  1. Fill a Config; its zero value behaves well. Every fault is a field: shares are of 1, and equal
 //     seeds do the same to equal submits.
-//  2. Start it, and point the ESME at Addr (or hand it a Pipe). Config.OnSubmit may say for each submit
-//     exactly what is done about it, and Config.OnQuery for each query_sm; Deliver and WriteRaw send what
-//     a test wants sent, Drop, Unbind and Silence end a link, Change alters the Config, Answer releases an
-//     answer that an Action held.
+//  2. Start it, and point the ESME at Addr (or hand it a Pipe); an Authority makes certificates for TLS.
+//     Config.OnSubmit may say for each submit exactly what is done about it, and Config.OnQuery and OnCancel
+//     for each query_sm and cancel_sm; Deliver, Outbind, AlertNotification and WriteRaw send what a test
+//     wants sent, Drop, Unbind, Silence and StopReading spoil a link, Change alters the Config, Answer
+//     releases an answer that an Action held.
 //  3. Await a state of the Stats, or Drained: all that was due is sent and acknowledged.
-//  4. Close it. Compare its Truth with what the ESME believes: Audit does so for esmed's own output.
+//  4. Close it. Compare its Truth with what the ESME believes: Audit does so for esmed's own output. Join
+//     puts the Submits together as a handset does, CompareTexts compares that with what was to be sent, and
+//     RateOf says how fast they came.
 //
 // A small scenario, a receipt before the response and once more later:
 //

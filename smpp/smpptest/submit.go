@@ -18,10 +18,14 @@ type Submit struct {
 	ServiceType        string
 	Source, Dest       Address
 	ESMClass           byte
+	ProtocolID         byte
+	PriorityFlag       byte
 	ScheduleTime       string
 	ValidityPeriod     string
 	RegisteredDelivery byte
+	ReplaceIfPresent   byte
 	DataCoding         byte
+	DefaultMsgID       byte
 	ShortMessage       []byte // valid until OnSubmit returns; Server.Submits has copies
 	TLVs               []TLV  // likewise
 
@@ -31,12 +35,9 @@ type Submit struct {
 func parseSubmit(octets []byte) (Submit, error) {
 	b := body{rest: octets}
 	s := Submit{ServiceType: b.cstring(), Source: b.address(), Dest: b.address(), ESMClass: b.octet()}
-	b.octets(2) // protocol_id, priority_flag
+	s.ProtocolID, s.PriorityFlag = b.octet(), b.octet()
 	s.ScheduleTime, s.ValidityPeriod = b.cstring(), b.cstring()
-	s.RegisteredDelivery = b.octet()
-	b.octet() // replace_if_present_flag
-	s.DataCoding = b.octet()
-	b.octet() // sm_default_msg_id
+	s.RegisteredDelivery, s.ReplaceIfPresent, s.DataCoding, s.DefaultMsgID = b.octet(), b.octet(), b.octet(), b.octet()
 	s.ShortMessage = b.octets(int(b.octet()))
 	if b.bad {
 		return s, errBody

@@ -18,7 +18,7 @@ type LineType string
 
 // Line types, with the fields each has beside type and at.
 const (
-	LineSubmit   LineType = "submit"   // n conn seq source dest class registered_delivery text [ref] status message_id [ignored]
+	LineSubmit   LineType = "submit"   // n conn seq source dest class registered_delivery text [part parts joined_by] [ref] status message_id [ignored]
 	LineResponse LineType = "response" // n conn seq: the answer decided in the submit line was written
 	LineDelivery LineType = "delivery" // d n kind conn seq command class source dest tlv_id text_id word state message_state length sum sends
 	LineAck      LineType = "ack"      // d conn seq status latency_us; d 0: an answer to nothing
@@ -46,6 +46,9 @@ type Line struct {
 
 	RegisteredDelivery byte   `json:"registered_delivery,omitempty"`
 	Text               string `json:"text,omitempty"`       // FNV-1a of the submitted text's octets, 16 hex digits
+	Part               int    `json:"part,omitempty"`       // of a message of several parts, from 1
+	Parts              int    `json:"parts,omitempty"`      // how many that has
+	JoinedBy           string `json:"joined_by,omitempty"`  // what its parts have in common, as udh16:4711
 	Ref                string `json:"ref,omitempty"`        // value of Receipts.ClientRefTLV
 	Status             string `json:"status,omitempty"`     // command_status by name
 	MessageID          string `json:"message_id,omitempty"` // as in the response
@@ -154,6 +157,9 @@ func (l *Line) appendJSON(b []byte) []byte {
 	b = appendUint(b, "class", uint64(l.Class))
 	b = appendUint(b, "registered_delivery", uint64(l.RegisteredDelivery))
 	b = appendString(b, "text", l.Text)
+	b = appendUint(b, "part", uint64(l.Part))
+	b = appendUint(b, "parts", uint64(l.Parts))
+	b = appendString(b, "joined_by", l.JoinedBy)
 	b = appendString(b, "ref", l.Ref)
 	b = appendString(b, "status", l.Status)
 	b = appendString(b, "message_id", l.MessageID)

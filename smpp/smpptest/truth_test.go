@@ -28,7 +28,7 @@ func TestLine_is_written_as_encoding_json_reads_it(t *testing.T) {
 			Type: LineDelivery, At: time.UnixMicro(rapid.Int64Range(0, 4e15).Draw(t, "at")).UTC(),
 			N: rapid.Uint64().Draw(t, "n"), D: rapid.Uint64().Draw(t, "d"), Conn: rapid.IntRange(0, 9).Draw(t, "conn"), Seq: rapid.Uint32().Draw(t, "seq"),
 			Source: text("source"), Dest: text("dest"), Class: rapid.Byte().Draw(t, "class"), RegisteredDelivery: rapid.Byte().Draw(t, "rd"),
-			Text: "00", Ref: text("ref"), Status: "ESME_ROK", MessageID: text("id"), Ignored: rapid.Bool().Draw(t, "ignored"), Kind: Final,
+			Text: "00", Part: 1, Parts: 2, JoinedBy: "sar:7", Ref: text("ref"), Status: "ESME_ROK", MessageID: text("id"), Ignored: rapid.Bool().Draw(t, "ignored"), Kind: Final,
 			Command: smpp.CommandID(rapid.Uint32().Draw(t, "command")), TLVID: text("tlv"), TextID: text("text"), Word: text("word"), State: "DELIVERED",
 			MessageState: &state, Length: 16, Sum: "ff", Sends: 2, LatencyUS: rapid.Int64Range(0, 1e9).Draw(t, "latency"), Event: "open", Drop: DropMid, Pending: 3,
 		}
