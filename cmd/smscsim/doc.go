@@ -2,6 +2,7 @@
 //
 //	smscsim serve [flags]   the SMSC; the default command
 //	smscsim load            an ESME that submits as fast as it can
+//	smscsim rate            how fast the submits of serve's truth came
 //	smscsim audit           compares the truth of serve with what esmed says
 //
 // serve prints the address at which it listens as its first line on stdout. With --truth F it writes

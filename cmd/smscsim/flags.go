@@ -47,6 +47,7 @@ func simulationFlags(cfg *smpptest.Config) []flagGroup {
 		group("Binds", func(c *cobra.Command) { bindFlags(c, cfg) }),
 		group("Message ids", func(c *cobra.Command) { idFlags(c, &cfg.IDs) }),
 		group("Answers to submit_sm (shares are of 1)", func(c *cobra.Command) { answerFlags(c, &cfg.Answers) }),
+		group("Answers to cancel_sm", func(c *cobra.Command) { cancelFlags(c, cfg) }),
 		group("Receipts (shares are of 1)", func(c *cobra.Command) { receiptFlags(c, &cfg.Receipts) }),
 		group("Other traffic (shares count per submit_sm)", func(c *cobra.Command) { trafficFlags(c, &cfg.Traffic) }),
 		group("Links", func(c *cobra.Command) { linkFlags(c, &cfg.Link) }),
@@ -59,6 +60,8 @@ func bindFlags(c *cobra.Command, cfg *smpptest.Config) {
 	f.Var(statusValue{&b.Refuse}, "bind-refuse", "answer binds with this status, as ESME_RBINDFAIL")
 	f.IntVar(&b.RefuseFirst, "bind-refuse-first", 0, "refuse only the first n binds; 0: all")
 	f.IntVar(&b.IgnoreFirst, "bind-ignore-first", 0, "leave the first n binds unanswered; -1: all")
+	f.IntVar(&b.AtMost, "bind-at-most", 0, "refuse further binds of a system_id with ESME_RALYBND; 0: any number may be")
+	f.DurationVar(&b.Linger, "bind-linger", 0, "with --bind-at-most, count a bind for so long after its connection broke")
 	f.BoolVar(&b.DeliverFirst, "deliver-before-bind-resp", false, "send what waits (or an MO message) before the bind_resp")
 }
 
@@ -78,12 +81,18 @@ func answerFlags(c *cobra.Command, a *smpptest.Answers) {
 	f := c.Flags()
 	f.Var(listValue[smpptest.Refusal]{&a.Refuse, parseRefusal, "status=share"}, "refuse", "refuse a share with a status, as ESME_RMSGQFUL=0.02; may be repeated")
 	f.IntVar(&a.ThrottleAbove, "throttle-above", 0, "submits a second above which the answer is ESME_RTHROTTLED")
+	f.DurationVar(&a.ThrottleAfter, "throttle-after", 0, "time from the start to a storm in which all are answered ESME_RTHROTTLED")
+	f.DurationVar(&a.ThrottleFor, "throttle-for", 0, "how long that storm lasts; 0: there is none")
 	f.DurationVar(&a.Delay, "answer-delay", 0, "before every answer")
 	f.DurationVar(&a.Jitter, "answer-jitter", 0, "up to this more")
 	f.Float64Var(&a.Never, "no-answer", 0, "share that is taken on but never answered")
 	f.Float64Var(&a.Late, "late-answer", 0, "share that is answered after --late-by")
 	f.DurationVar(&a.LateBy, "late-by", 0, "delay of late answers; longer than the ESME's response timeout")
 	f.IntVar(&a.Shuffle, "shuffle-answers", 0, "hold answers until there are n (or 20ms have passed) and send them in random order")
+}
+
+func cancelFlags(c *cobra.Command, cfg *smpptest.Config) {
+	c.Flags().Var(cancelValue{cfg}, "cancel", "answer with this status, ESME_RCANCELFAIL by default; ESME_ROK takes the message back, and a receipt DELETED follows")
 }
 
 func receiptFlags(c *cobra.Command, r *smpptest.Receipts) {
@@ -128,4 +137,5 @@ func linkFlags(c *cobra.Command, l *smpptest.Link) {
 	f.IntVar(&l.SilentAfter, "silent-after", 0, "a connection says nothing more after n PDUs of the ESME")
 	f.IntVar(&l.Fragment, "fragment", 0, "cut writes into pieces of n octets")
 	f.DurationVar(&l.Gather, "gather", 0, "hold writes back so long, so that many PDUs go in one")
+	f.IntVar(&l.ReadRate, "read-rate", 0, "octets a second that are read from a connection; 0: as they come")
 }

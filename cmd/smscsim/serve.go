@@ -21,6 +21,7 @@ type serving struct {
 	cfg                         smpptest.Config
 	addrFile, truth, statusFile string
 	passwordFile                string
+	tls                         tlsFiles
 	statsEvery                  time.Duration
 	untilDrained                uint64
 	stdout, stderr              io.Writer
@@ -37,7 +38,9 @@ Equal seeds do the same to equal submits.`,
 		Example: `  smscsim --addr 127.0.0.1:2775 --truth truth.ndjson
   smscsim --state DELIVRD=0.9,UNDELIV=0.1 --duplicates 0.05 --contradictions 0.01 --before-response 0.1
   smscsim --id hex --id-tlv hex --id-text decimal --data-sm 0.2 --receipt-delay 2s --receipt-jitter 3s
-  smscsim --refuse ESME_RTHROTTLED=0.02 --no-answer 0.001 --drop-every 500 --drop-how reset,mid`,
+  smscsim --refuse ESME_RTHROTTLED=0.02 --no-answer 0.001 --drop-every 500 --drop-how reset,mid
+  smscsim --throttle-after 10s --throttle-for 5s --bind-at-most 2 --bind-linger 30s
+  smscsim --tls-cert server.crt --tls-key server.key --tls-client-ca ca.crt --also [::1]:2775`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s.stdout, s.stderr = c.OutOrStdout(), c.ErrOrStderr()
@@ -52,6 +55,7 @@ Equal seeds do the same to equal submits.`,
 func (s *serving) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&s.cfg.Addr, "addr", "127.0.0.1:2775", "address to listen on; port 0: a free one")
+	f.StringSliceVar(&s.cfg.More, "also", nil, "further addresses at which the same account is reached; may be repeated")
 	f.StringVar(&s.addrFile, "addr-file", "", "write the address to this file too")
 	f.StringVar(&s.truth, "truth", "", "write the ground truth to this file as NDJSON")
 	f.StringVar(&s.statusFile, "status-file", "", "keep statistics as JSON in this file; all is out when submits is what was sent and pending is 0")
@@ -59,6 +63,7 @@ func (s *serving) flags(c *cobra.Command) {
 	f.Uint64Var(&s.untilDrained, "until-drained", 0, "end when n submits have come and all that was due is acknowledged")
 	f.Uint64Var(&s.cfg.Seed, "seed", 1, "of all that is left to chance")
 	f.StringVar(&s.passwordFile, "password-file", "", "file with the password that a bind must bring; any by default")
+	s.tls.flags(c)
 	f.BoolP("help", "h", false, "this help")
 }
 
@@ -69,6 +74,10 @@ func (s *serving) run(ctx context.Context) error {
 			return err
 		}
 		s.cfg.Password = strings.TrimRight(string(password), "\r\n")
+	}
+	var err error
+	if s.cfg.TLS, err = s.tls.config(); err != nil {
+		return err
 	}
 	if err := s.cfg.Validate(); err != nil {
 		return usageError{err}

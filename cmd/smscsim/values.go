@@ -113,3 +113,20 @@ func (v tagValue) Set(s string) error {
 	*v.to = smpp.Tag(n)
 	return nil
 }
+
+// cancelValue is a flag that takes the status of all answers to cancel_sm.
+type cancelValue struct{ cfg *smpptest.Config }
+
+func (v cancelValue) Type() string   { return "status" }
+func (v cancelValue) String() string { return "" }
+
+func (v cancelValue) Set(s string) error {
+	status, err := smpp.ParseStatus(s)
+	v.cfg.OnCancel = func(c smpptest.Cancel) smpptest.Cancelled {
+		if status == smpp.StatusOK && !c.Known {
+			return smpptest.Cancelled{Status: smpp.StatusInvMsgID}
+		}
+		return smpptest.Cancelled{Status: status, Deleted: status == smpp.StatusOK}
+	}
+	return err
+}
