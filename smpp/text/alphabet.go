@@ -25,34 +25,32 @@ func ParseAlphabet(name string) (Alphabet, error) {
 	return "", fmt.Errorf("text: alphabet must be gsm7, latin1, ascii or ucs2 (got %q)", name)
 }
 
-// Sizes of one short message, and of one part of several, whose header takes six octets
-// (3GPP TS 23.040 §9.2.3.24.1).
+// Sizes of one short message, in septets and in octets (3GPP TS 23.040 §9.2.3.16).
 const (
-	maxSeptets, maxPartSeptets = 160, 153
-	maxOctets, maxPartOctets   = 140, 134
+	maxSeptets = 160
+	maxOctets  = 140
 )
 
-// Limit is how much of the alphabet's units one short message holds: 160 septets, or 140 octets.
-func (a Alphabet) Limit() int {
-	if a == GSM7 {
-		return maxSeptets
+// Room is how many of the alphabet's units one short message holds beside a user data header of so many
+// octets: of 160 septets, of which the first after a header begins at a whole septet, or of 140 octets,
+// in UCS-2 an even number of them. Without an alphabet ("") they are octets.
+func (a Alphabet) Room(header int) int {
+	switch a {
+	case GSM7:
+		return maxSeptets - (header*8+6)/7
+	case UCS2:
+		return (maxOctets - header) &^ 1
 	}
-	return maxOctets
+	return maxOctets - header
 }
 
-// Unit is what Size and Limit count: "septets" or "octets".
+// Unit is what Size and Room count: "septets" or "octets". A septet stands in an octet of its own in a
+// short_message.
 func (a Alphabet) Unit() string {
 	if a == GSM7 {
 		return "septets"
 	}
 	return "octets"
-}
-
-func (a Alphabet) partLimit() int {
-	if a == GSM7 {
-		return maxPartSeptets
-	}
-	return maxPartOctets
 }
 
 // Size is the number of septets (GSM7) or octets that s takes. It is an *UnencodableError when the
@@ -88,36 +86,14 @@ func (a Alphabet) width(r rune) int {
 	return 0
 }
 
-// Parts is the number of short messages that s needs: 1, or the parts of a concatenated one, which
-// never begin in the middle of a character.
-func (a Alphabet) Parts(s string) (int, error) {
-	size, err := a.Size(s)
-	if err != nil {
-		return 0, err
-	}
-	if size <= a.Limit() {
-		return 1, nil
-	}
-	parts, room := 1, a.partLimit()
-	for _, r := range s {
-		width := a.width(r)
-		if width > room {
-			parts, room = parts+1, a.partLimit()
-		}
-		room -= width
-	}
-	return parts, nil
-}
-
-// smallest is the first of the default alphabet, Latin-1 and UCS-2 that holds s.
-func smallest(s string, defaultAlphabet Alphabet) (Alphabet, error) {
-	var err error
-	for _, a := range []Alphabet{defaultAlphabet, Latin1, UCS2} {
-		if _, err = a.Size(s); err == nil {
-			return a, nil
+// smallest is the first of the default alphabet, Latin-1 and UCS-2 that holds s, and the size of s in it.
+func smallest(s string, defaultAlphabet Alphabet) (a Alphabet, size int, err error) {
+	for _, a = range []Alphabet{defaultAlphabet, Latin1, UCS2} {
+		if size, err = a.Size(s); err == nil {
+			return a, size, nil
 		}
 	}
-	return "", err
+	return "", 0, err
 }
 
 // invalidAt reports whether s begins with an octet that is no UTF-8, rather than with U+FFFD itself.
@@ -142,16 +118,4 @@ type UnencodableError struct {
 
 func (e *UnencodableError) Error() string {
 	return fmt.Sprintf("text: character %d (%U) cannot be written in %s", e.Position, e.Rune, e.Alphabet)
-}
-
-// TooLongError says that a text does not fit one short message.
-type TooLongError struct {
-	Alphabet    Alphabet
-	Size, Limit int // septets for GSM7, else octets
-	Parts       int // short messages that it would need
-}
-
-func (e *TooLongError) Error() string {
-	return fmt.Sprintf("text: %d %s in %s are more than the %d of one short message: it would need %d parts",
-		e.Size, e.Alphabet.Unit(), e.Alphabet, e.Limit, e.Parts)
 }

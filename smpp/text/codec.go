@@ -18,20 +18,16 @@ const (
 // 0, the SMSC's default.
 var ErrNoDataCoding = errors.New("text: no data_coding announces the alphabet")
 
-// Encode writes s in an alphabet for an SMSC whose data_coding 0 means defaultAlphabet. alphabet "" is
-// the smallest that holds s: the first of the SMSC's default, Latin-1 and UCS-2. used says which it
-// was.
-//
-// Errors are *UnencodableError, *TooLongError (one short message is all that is made here) and
+// Encode writes s, of any length, in an alphabet for an SMSC whose data_coding 0 means defaultAlphabet.
+// alphabet "" is the smallest that holds s; used says which it was. Errors are *UnencodableError and
 // ErrNoDataCoding.
 func Encode(s string, alphabet, defaultAlphabet Alphabet) (octets []byte, dataCoding byte, used Alphabet, err error) {
-	used = alphabet
-	if used == "" {
-		if used, err = smallest(s, defaultAlphabet); err != nil {
-			return nil, 0, "", err
-		}
+	var size int
+	if used = alphabet; used == "" {
+		used, size, err = smallest(s, defaultAlphabet)
+	} else {
+		size, err = used.Size(s)
 	}
-	size, err := used.Size(s)
 	if err != nil {
 		return nil, 0, used, err
 	}
@@ -39,18 +35,11 @@ func Encode(s string, alphabet, defaultAlphabet Alphabet) (octets []byte, dataCo
 	if err != nil {
 		return nil, 0, used, err
 	}
-	if size > used.Limit() {
-		parts, err := used.Parts(s)
-		if err != nil {
-			return nil, 0, used, err
-		}
-		return nil, 0, used, &TooLongError{Alphabet: used, Size: size, Limit: used.Limit(), Parts: parts}
-	}
-	return used.appendTo(make([]byte, 0, size), s), dataCoding, used, nil
+	return used.Append(make([]byte, 0, size), s), dataCoding, used, nil
 }
 
-// appendTo appends what Size has found to be encodable.
-func (a Alphabet) appendTo(octets []byte, s string) []byte {
+// Append appends s, which Size or Encode has found to be encodable, to octets.
+func (a Alphabet) Append(octets []byte, s string) []byte {
 	for _, r := range s {
 		switch {
 		case a == GSM7:
@@ -82,19 +71,19 @@ func coding(a, defaultAlphabet Alphabet) (byte, error) {
 }
 
 // AlphabetOf says which alphabet a data_coding announces; "" for binary data and for codings that are
-// not read here. The GSM message class group with its 7-bit bit set so (0xF0-0xF3, 3GPP TS 23.038 §4) is
-// the GSM alphabet.
+// not read here. Those of 3GPP TS 23.038 §4 count where SMPP leaves them to it (v3.4 §5.2.19), and where
+// SMSCs add the class of a message, as 0 for a flash, to the coding of its alphabet.
 func AlphabetOf(dataCoding byte, defaultAlphabet Alphabet) Alphabet {
-	switch {
-	case dataCoding == codingDefault:
+	switch group := dataCoding >> 4; {
+	case dataCoding == codingDefault, dataCoding&^0x03 == 0x10: // classes 0 to 3
 		return defaultAlphabet
 	case dataCoding == codingASCII:
 		return ASCII
 	case dataCoding == codingLatin1:
 		return Latin1
-	case dataCoding == codingUCS2:
+	case dataCoding == codingUCS2, dataCoding&^0x03 == 0x18, group == 0xE: // classes 0 to 3; message waiting
 		return UCS2
-	case dataCoding >= 0xF0 && dataCoding <= 0xF3:
+	case group == 0xC, group == 0xD, dataCoding&^0x03 == 0xF0: // message waiting; classes 0 to 3
 		return GSM7
 	}
 	return ""

@@ -38,12 +38,8 @@ func TestEncode(t *testing.T) {
 		{name: "no UTF-8", text: "a\xff", deflt: text.GSM7, wantErr: "text: character 2 (U+FFFD) cannot be written in ucs2"},
 		{name: "the replacement character itself is a character", text: "\uFFFD", deflt: text.GSM7, octets: "\xff\xfd", coding: 8, used: text.UCS2},
 		{name: "an alphabet that is none", text: "a", alphabet: "klingon", deflt: text.GSM7, wantErr: "text: character 1 (U+0061) cannot be written in klingon"},
-		{name: "160 septets fit", text: strings.Repeat("a", 160), deflt: text.GSM7, octets: strings.Repeat("a", 160), coding: 0, used: text.GSM7},
-		{name: "161 do not", text: strings.Repeat("a", 161), deflt: text.GSM7, wantErr: "text: 161 septets in gsm7 are more than the 160 of one short message: it would need 2 parts"},
-		{name: "an extension is not cut in two", text: strings.Repeat("a", 152) + "€" + strings.Repeat("a", 152), deflt: text.GSM7, wantErr: "text: 306 septets in gsm7 are more than the 160 of one short message: it would need 3 parts"},
-		{name: "141 octets of Latin-1", text: strings.Repeat("ç", 141), deflt: text.GSM7, wantErr: "text: 141 octets in latin1 are more than the 140 of one short message: it would need 2 parts"},
-		{name: "71 characters of UCS-2", text: strings.Repeat("я", 71), deflt: text.GSM7, wantErr: "text: 142 octets in ucs2 are more than the 140 of one short message: it would need 2 parts"},
-		{name: "a surrogate pair is not cut in two", text: strings.Repeat("я", 66) + "😀" + strings.Repeat("я", 66), deflt: text.GSM7, wantErr: "text: 268 octets in ucs2 are more than the 140 of one short message: it would need 3 parts"},
+		{name: "the GSM alphabet, also where Latin-1 would take fewer octets", text: strings.Repeat("[", 81), deflt: text.GSM7, octets: strings.Repeat("\x1b<", 81), coding: 0, used: text.GSM7},
+		{name: "of any length", text: strings.Repeat("я", 71), deflt: text.GSM7, octets: strings.Repeat("\x04\x4f", 71), coding: 8, used: text.UCS2},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -65,13 +61,8 @@ func TestEncode(t *testing.T) {
 }
 
 func TestEncode_errorsCanBeTakenApart(t *testing.T) {
-	var tooLong *text.TooLongError
-	_, _, _, err := text.Encode(strings.Repeat("a", 459+1), "", text.GSM7)
-	require.ErrorAs(t, err, &tooLong)
-	require.Equal(t, text.TooLongError{Alphabet: text.GSM7, Size: 460, Limit: 160, Parts: 4}, *tooLong)
-
 	var unencodable *text.UnencodableError
-	_, _, _, err = text.Encode("ab☃", text.Latin1, text.GSM7)
+	_, _, _, err := text.Encode("ab☃", text.Latin1, text.GSM7)
 	require.ErrorAs(t, err, &unencodable)
 	require.Equal(t, text.UnencodableError{Alphabet: text.Latin1, Rune: '☃', Position: 3}, *unencodable)
 
@@ -106,9 +97,37 @@ func TestDecode_whatIsNotAsAnnounced(t *testing.T) {
 			require.Equal(t, tt.want, s)
 		})
 	}
-	s, exact := text.Decode([]byte("\x00"), 0xF1, text.Latin1)
-	require.True(t, exact)
-	require.Equal(t, "@", s, "a message class says GSM, whatever the default is")
+}
+
+func TestAlphabetOf(t *testing.T) {
+	tests := []struct {
+		name        string
+		from, to    byte
+		deflt, want text.Alphabet
+	}{
+		{"0 is what the SMSC says", 0x00, 0x00, text.Latin1, text.Latin1},
+		{"IA5", 0x01, 0x01, text.GSM7, text.ASCII},
+		{"octets", 0x02, 0x02, text.GSM7, ""},
+		{"Latin-1", 0x03, 0x03, text.GSM7, text.Latin1},
+		{"octets, and alphabets that are not read here", 0x04, 0x07, text.GSM7, ""},
+		{"UCS-2", 0x08, 0x08, text.GSM7, text.UCS2},
+		{"others", 0x09, 0x0F, text.GSM7, ""},
+		{"a class, in the SMSC's default", 0x10, 0x13, text.ASCII, text.ASCII},
+		{"a class, of octets", 0x14, 0x17, text.GSM7, ""},
+		{"a class, in UCS-2", 0x18, 0x1B, text.GSM7, text.UCS2},
+		{"reserved", 0x1C, 0xBF, text.GSM7, ""},
+		{"message waiting", 0xC0, 0xDF, text.Latin1, text.GSM7},
+		{"message waiting, in UCS-2", 0xE0, 0xEF, text.Latin1, text.UCS2},
+		{"a class, in the GSM alphabet whatever the default is", 0xF0, 0xF3, text.Latin1, text.GSM7},
+		{"a class, of octets, and reserved", 0xF4, 0xFF, text.GSM7, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for coding := int(tt.from); coding <= int(tt.to); coding++ {
+				require.Equal(t, tt.want, text.AlphabetOf(byte(coding), tt.deflt), "%#x", coding)
+			}
+		})
+	}
 }
 
 // specified is 3GPP TS 23.038 V17 §6.2.1, "GSM 7 bit Default Alphabet", by code point.
@@ -168,7 +187,6 @@ func TestEncode_properties(t *testing.T) {
 			require.Nil(t, octets)
 			return
 		}
-		require.LessOrEqual(t, len(octets), used.Limit())
 		size, err := used.Size(s)
 		require.NoError(t, err)
 		require.Len(t, octets, size)
@@ -199,7 +217,7 @@ func FuzzDecode(f *testing.F) {
 		for _, deflt := range []text.Alphabet{text.GSM7, text.Latin1, text.ASCII} {
 			s, exact := text.Decode(octets, coding, deflt)
 			require.True(t, utf8.ValidString(s))
-			if !exact || len(octets) > 140 {
+			if !exact {
 				continue
 			}
 			again, _, _, err := text.Encode(s, text.AlphabetOf(coding, deflt), deflt)

@@ -237,8 +237,6 @@ func TestLoad_refuses(t *testing.T) {
 		{"TLS settings without TLS", minimal + "    tls: {server_name: x}\n", "smscs[0].tls.enabled: is false, so that what else stands under tls would have no effect"},
 		{"a country in small letters", minimal + "    dest: {country: it}\n", `smscs[0].dest.country: must be an ISO code of two capital letters, as IT (got "it")`},
 		{"two sessions", minimal + "    sessions: 2\n", "smscs[0].sessions: not in this version: leave it at its default"},
-		{"long messages in another way than they will be sent in by default", minimal + "    long_messages: sar\n", "smscs[0].long_messages: not in this version: leave it at its default"},
-		{"receipts for the last part only", minimal + "    long_receipts: last\n", "smscs[0].long_receipts: not in this version: leave it at its default"},
 		{"a window of coverage in which nothing settles", "alerts: {coverage_window: 6h30m}\n" + minimal,
 			"alerts.coverage_settle: must be at least an hour less than coverage_window (got 6h0m0s and 6h30m0s): no message would ever count"},
 		{"a webhook", "webhooks: [{name: crm}]\n" + minimal, "webhooks: not in this version: leave it at its default"},

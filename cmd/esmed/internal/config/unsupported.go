@@ -12,8 +12,6 @@ func (c *Config) refuseUnsupported(ps *problems) {
 		s, path := &c.SMSCs[i], fmt.Sprintf("smscs[%d]", i)
 		ps.notYet(s.Bind == "transmitter+receiver", path+".bind")
 		ps.notYet(s.Sessions > 1, path+".sessions")
-		ps.notYet(s.LongMessages != "udh", path+".long_messages")
-		ps.notYet(s.LongReceipts != "each", path+".long_receipts")
 	}
 }
 

@@ -2,7 +2,9 @@ package control
 
 import (
 	"crypto/rand"
+	mathrand "math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -11,16 +13,21 @@ import (
 )
 
 // ids makes ids of messages: ULIDs, each greater than the one before and than all that the store had,
-// wherever the clock has gone meanwhile. It is safe for concurrent use.
+// wherever the clock has gone meanwhile; and the references of texts in several parts. It is safe for
+// concurrent use.
 type ids struct {
+	references atomic.Uint32
+
 	mu      sync.Mutex
 	entropy *ulid.MonotonicEntropy
 	last    uint64 // the time of the last one, in ms
 }
 
-// newIDs makes ids greater than newest, "" for none.
+// newIDs makes ids greater than newest, "" for none. References begin anywhere, so that the first ones
+// after a start are hardly the last ones before it.
 func newIDs(newest statemachine.ID) *ids {
 	s := &ids{entropy: ulid.Monotonic(rand.Reader, 0)}
+	s.references.Store(mathrand.Uint32())
 	if id, err := ulid.ParseStrict(string(newest)); err == nil {
 		s.last = id.Time() + 1
 	}
@@ -39,3 +46,7 @@ func (s *ids) next(now time.Time) statemachine.ID {
 	}
 	return statemachine.ID(id.String())
 }
+
+// reference makes the reference of a text in several parts. One comes again only after all the others:
+// a handset that still waits for a part must not put it together with another text's.
+func (s *ids) reference() uint16 { return uint16(s.references.Add(1)) }

@@ -8,9 +8,10 @@ import (
 	"esmed/statemachine"
 )
 
-// maxSubmission is the longest body of a submission and line of a batch, in octets. The longest that can
-// be right has some TLVs in hex.
-const maxSubmission = 64 << 10
+// maxSubmission is the longest body of a submission and line of a batch, in octets. The longest that is
+// likely to be right is a full message_payload: 32,767 characters of UCS-2, each escaped in JSON as six
+// octets.
+const maxSubmission = 256 << 10
 
 // postMessage takes one message. It is durable when 202 is answered; 200 answers a repeat.
 func (a *API) postMessage(w http.ResponseWriter, r *http.Request) {
@@ -76,7 +77,7 @@ func readSubmission(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
 }
 
 func tooLong() *Problem {
-	return newProblem(http.StatusRequestEntityTooLarge, "a submission has at most 64 KiB", "")
+	return newProblem(http.StatusRequestEntityTooLarge, "a submission has at most 256 KiB", "")
 }
 
 // acceptedMessage is a message as it stands with nothing but its accepted record.

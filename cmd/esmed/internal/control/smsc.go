@@ -20,5 +20,7 @@ type SMSC struct {
 
 	RegisteredDelivery byte   // the octet, when a submission names none
 	DefaultAlphabet    string // what data_coding 0 means there: gsm7 | latin1 | ascii
+	LongMessages       string // how a text goes that does not fit one short message: udh | sar | payload
+	LongReceipts       string // which of its parts ask for a receipt: each | last | first
 	DeliveryWindow     time.Duration
 }

@@ -8,13 +8,13 @@ import (
 	"esmed/statemachine"
 )
 
-// Limits of what one submit_sm carries: sm_length (SMPP v3.4 §5.2.21), and what of a text fits beside a
-// user data header into 140 octets (3GPP TS 23.040 §9.2.3.24).
-const (
-	maxShortMessage = 254
-	maxUserData     = 140
-	septetBits      = 7
-)
+// maxPayload is what message_payload holds, in octets: the length of a TLV is two octets (SMPP v3.4
+// §3.2.4.1).
+const maxPayload = 0xFFFF
+
+// maxUserHeader is the longest user data header with its length octet: all of a short message's 140 octets
+// (3GPP TS 23.040 §9.2.3.24).
+const maxUserHeader = 140
 
 // esmUDHI says that a short message begins with a user data header (SMPP v3.4 §5.2.12).
 const esmUDHI = 0x40
@@ -23,21 +23,16 @@ const esmUDHI = 0x40
 // data header if there is one.
 func (s *submission) readBody() {
 	header := s.header()
-	part := statemachine.PartContent{}
-	if header != nil {
-		part.ESMClass = esmUDHI
-	}
 	switch hasText, hasData := s.has(fieldText), s.has(fieldDataHex); {
 	case hasText && hasData:
 		s.wrong(fieldDataHex, "excludes text")
 	case hasData:
-		part.ShortMessage, part.DataCoding = s.data(header)
+		s.readData(header)
 	case hasText:
-		part.ShortMessage, part.DataCoding = s.encode(header)
+		s.readText(header)
 	default:
 		s.wrong(fieldText, "must be given, or data_hex")
 	}
-	s.m.Parts = []statemachine.PartContent{part}
 }
 
 // header reads udh_hex, whose first octet counts the others.
@@ -46,65 +41,91 @@ func (s *submission) header() []byte {
 	if len(header) == 0 {
 		return nil
 	}
-	if int(header[0]) != len(header)-1 || len(header) > maxUserData {
-		s.wrong(fieldUDHHex, "must begin with its length octet and have that many octets more")
+	if int(header[0]) != len(header)-1 || len(header) > maxUserHeader {
+		s.wrong(fieldUDHHex, "must begin with its length octet and have that many octets more, %d at most", maxUserHeader-1)
 		return nil
 	}
 	return header
 }
 
-func (s *submission) data(header []byte) (octets []byte, dataCoding byte) {
+// readData reads octets, which are never split: where they may be cut only their sender knows.
+func (s *submission) readData(header []byte) {
 	if s.has(fieldAlphabet) {
 		s.wrong(fieldAlphabet, "goes with text; data_coding says what data_hex is")
 	}
-	octets = append(header, s.octets(fieldDataHex)...)
-	if len(octets) > maxShortMessage {
-		s.wrong(fieldDataHex, "is longer than one short message: %d octets with its header, of %d at most", len(octets), maxShortMessage)
+	octets, dataCoding := s.octets(fieldDataHex), byte(s.number(fieldDataCoding, 0xFF))
+	room := text.AlphabetOf(dataCoding, s.defaultAlphabet()).Room(len(header))
+	switch {
+	case len(octets) <= room:
+		s.onePart(header, octets, dataCoding)
+	case header != nil:
+		s.wrong(fieldDataHex, "is too long beside udh_hex: %d octets, of %d at most in one short message; send its parts yourself, each with its header", len(octets), room)
+	case s.smsc.LongMessages == longPayload:
+		s.payload(fieldDataHex, octets, dataCoding)
+	default:
+		s.wrong(fieldDataHex, "is longer than one short message: %d octets, of %d at most; send its parts yourself, each with its udh_hex, or to an SMSC with long_messages: payload", len(octets), room)
 	}
-	return octets, byte(s.number(fieldDataCoding, 0xFF))
 }
 
-func (s *submission) encode(header []byte) (octets []byte, dataCoding byte) {
-	def := text.Alphabet(s.smsc.DefaultAlphabet)
-	alphabet, ok := s.alphabet(def)
+// readText reads a text. What does not fit one short message is sent as the SMSC's long_messages says.
+func (s *submission) readText(header []byte) {
+	alphabet, ok := s.alphabet()
 	if !ok {
-		return nil, 0
+		return
 	}
-	octets, dataCoding, used, err := text.Encode(s.text(fieldText), alphabet, def)
+	given := s.text(fieldText)
+	octets, dataCoding, used, err := text.Encode(given, alphabet, s.defaultAlphabet())
 	if err != nil {
 		s.wrong(encodingField(err), "%s", encodingProblem(err))
-		return nil, 0
-	}
-	if room := roomBeside(header, used); len(octets) > room {
-		s.wrong(fieldText, "is too long beside udh_hex: %d %s, of %d at most", len(octets), used.Unit(), room)
+		return
 	}
 	if s.has(fieldDataCoding) {
 		dataCoding = byte(s.number(fieldDataCoding, 0xFF))
 	}
-	return append(header, octets...), dataCoding
+	room := used.Room(len(header))
+	switch {
+	case len(octets) <= room:
+		s.onePart(header, octets, dataCoding)
+	case header != nil:
+		s.wrong(fieldText, "is too long beside udh_hex: %d %s in %s, of %d at most in one short message; leave udh_hex out and it is split", len(octets), used.Unit(), used, room)
+	case s.smsc.LongMessages == longPayload:
+		s.payload(fieldText, octets, dataCoding)
+	default:
+		s.split(given, used, dataCoding)
+	}
 }
 
-// alphabet is the one that is asked for, by its name or by a data_coding; "" is the smallest that fits.
-func (s *submission) alphabet(def text.Alphabet) (a text.Alphabet, ok bool) {
-	if name := s.oneOf(fieldAlphabet, string(text.GSM7), string(text.ASCII), string(text.Latin1), string(text.UCS2)); name != "" || s.has(fieldAlphabet) {
-		return text.Alphabet(name), name != ""
+func (s *submission) defaultAlphabet() text.Alphabet { return text.Alphabet(s.smsc.DefaultAlphabet) }
+
+// alphabet is the one that is asked for, by its name or by a data_coding; "" is the smallest that fits. A
+// name beside a data_coding says what that means where nothing else does.
+func (s *submission) alphabet() (a text.Alphabet, ok bool) {
+	var announced text.Alphabet
+	if s.has(fieldDataCoding) {
+		announced = text.AlphabetOf(byte(s.number(fieldDataCoding, 0xFF)), s.defaultAlphabet())
 	}
-	if !s.has(fieldDataCoding) {
-		return "", true
+	if s.has(fieldAlphabet) {
+		a = text.Alphabet(s.oneOf(fieldAlphabet, string(text.GSM7), string(text.ASCII), string(text.Latin1), string(text.UCS2)))
+		if a != "" && announced != "" && a != announced {
+			s.wrong(fieldDataCoding, "announces %s there, and alphabet is another: leave one of them out", announced)
+			return "", false
+		}
+		return a, a != ""
 	}
-	a = text.AlphabetOf(byte(s.number(fieldDataCoding, 0xFF)), def)
-	if a == "" {
+	if s.has(fieldDataCoding) && announced == "" {
 		s.wrong(fieldDataCoding, "announces no alphabet that a text can be written in: give alphabet too, or data_hex")
+		return "", false
 	}
-	return a, a != ""
+	return announced, true
 }
 
-// roomBeside is how many units of an alphabet fit beside a header. Septets begin at a whole septet.
-func roomBeside(header []byte, a text.Alphabet) int {
-	if a == text.GSM7 {
-		return a.Limit() - (len(header)*8+septetBits-1)/septetBits
+// onePart is a message that fits one submit_sm.
+func (s *submission) onePart(header, octets []byte, dataCoding byte) {
+	part := statemachine.PartContent{DataCoding: dataCoding, ShortMessage: octets}
+	if header != nil {
+		part.ESMClass, part.ShortMessage = esmUDHI, append(header, octets...)
 	}
-	return a.Limit() - len(header)
+	s.m.Parts = []statemachine.PartContent{part}
 }
 
 // encodingField is the field that an error of text.Encode is about.
@@ -117,15 +138,13 @@ func encodingField(err error) int {
 
 // encodingProblem says what is wrong without quoting the text, as a predicate of the field.
 func encodingProblem(err error) string {
-	var long *text.TooLongError
 	var unencodable *text.UnencodableError
 	switch {
-	case errors.As(err, &long):
-		return fmt.Sprintf("does not fit one short message: %d %s in %s, of %d at most", long.Size, long.Alphabet.Unit(), long.Alphabet, long.Limit)
 	case errors.As(err, &unencodable):
-		return fmt.Sprintf("cannot be written in %s: character %d is %U", unencodable.Alphabet, unencodable.Position, unencodable.Rune)
+		return fmt.Sprintf("cannot be written in %s: character %d is %U; leave the alphabet out and one is chosen that holds it",
+			unencodable.Alphabet, unencodable.Position, unencodable.Rune)
 	case errors.Is(err, text.ErrNoDataCoding):
-		return "has no data_coding there"
+		return "has no data_coding there: the SMSC's default_alphabet is another one"
 	}
 	return err.Error()
 }

@@ -137,7 +137,7 @@ func (s *submission) sender(from string) receipt.Address {
 	if !isDigits(digits) || digits == "" || len(digits) > maxAddr {
 		s.wrong(fieldFrom, "must have letters, or be digits; give source as an object to send others")
 	}
-	if international || len(digits) >= minSenderE164 {
+	if international || len(digits) >= minSenderE164 && len(digits) <= maxE164 && digits[0] != '0' {
 		return receipt.Address{Addr: digits, TON: tonInternational, NPI: npiISDN}
 	}
 	return receipt.Address{Addr: digits, TON: tonUnknown, NPI: npiISDN}

@@ -11,12 +11,14 @@ import (
 	"pgregory.net/rapid"
 
 	"esmed/receipt"
+	"esmed/smpp/text"
 	"esmed/statemachine"
 )
 
 var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 
-// testReader reads for alpha, in Italy, and beta, which knows no TLVs and no country.
+// testReader reads for alpha, in Italy, beta, which knows no TLVs and no country, and for gamma and delta,
+// which take long texts in other ways.
 func testReader() *reader {
 	return newReader(Config{
 		SMSCs: []SMSC{
@@ -24,6 +26,14 @@ func testReader() *reader {
 				Name: "alpha", Account: "shared", InterfaceVersion: 0x34, OwnTLVs: []uint16{0x1501},
 				Source: receipt.Address{Addr: "ESMED", TON: 5}, DestTON: 1, DestNPI: 1, Country: "IT",
 				RegisteredDelivery: 0x11, DefaultAlphabet: "gsm7", DeliveryWindow: 72 * time.Hour,
+			},
+			{
+				Name: "gamma", Account: "gamma", InterfaceVersion: 0x34, DestTON: 1, DestNPI: 1, DefaultAlphabet: "ascii",
+				LongMessages: "payload", LongReceipts: "last", RegisteredDelivery: 1, DeliveryWindow: time.Hour,
+			},
+			{
+				Name: "delta", Account: "delta", InterfaceVersion: 0x34, DestTON: 1, DestNPI: 1, DefaultAlphabet: "latin1",
+				LongMessages: "sar", LongReceipts: "first", RegisteredDelivery: 1, DeliveryWindow: time.Hour,
 			},
 			{Name: "beta", Account: "beta", InterfaceVersion: 0x33, DestTON: 2, DestNPI: 9, DefaultAlphabet: "latin1", DeliveryWindow: time.Hour},
 		},
@@ -85,6 +95,8 @@ func TestReader_sender(t *testing.T) {
 		{"plus", `"from":"+39333"`, receipt.Address{Addr: "39333", TON: 1, NPI: 1}},
 		{"00", `"from":"0039333"`, receipt.Address{Addr: "39333", TON: 1, NPI: 1}},
 		{"seven digits", `"from":"3933312"`, receipt.Address{Addr: "3933312", TON: 1, NPI: 1}},
+		{"digits that no international number begins with", `"from":"0612345678"`, receipt.Address{Addr: "0612345678", NPI: 1}},
+		{"more digits than E.164 has", `"from":"1234567890123456"`, receipt.Address{Addr: "1234567890123456", NPI: 1}},
 		{"a short code", `"from":"48485"`, receipt.Address{Addr: "48485", NPI: 1}},
 		{"an object overrides", `"from":"48485","source":{"ton":3,"npi":9}`, receipt.Address{Addr: "48485", TON: 3, NPI: 9}},
 		{"an object with its own addr", `"from":"x","source":{"addr":"99","ton":0,"npi":0}`, receipt.Address{Addr: "99"}},
@@ -104,6 +116,9 @@ func TestReader_body(t *testing.T) {
 		{"the default alphabet", `"text":"a€"`, statemachine.PartContent{ShortMessage: []byte{'a', 0x1B, 'e'}}},
 		{"the smallest that fits", `"text":"ж"`, statemachine.PartContent{DataCoding: 8, ShortMessage: []byte{0x04, 0x36}}},
 		{"one by its name", `"text":"a","alphabet":"ucs2"`, statemachine.PartContent{DataCoding: 8, ShortMessage: []byte{0, 'a'}}},
+		{"one by a flash's data_coding", `"text":"a@","data_coding":16`, statemachine.PartContent{DataCoding: 16, ShortMessage: []byte{'a', 0}}},
+		{"a flash in UCS-2", `"text":"a","data_coding":24`, statemachine.PartContent{DataCoding: 24, ShortMessage: []byte{0, 'a'}}},
+		{"a name where data_coding says nothing", `"text":"é","alphabet":"latin1","data_coding":5`, statemachine.PartContent{DataCoding: 5, ShortMessage: []byte{0xE9}}},
 		{"one by its data_coding", `"text":"é","data_coding":3`, statemachine.PartContent{DataCoding: 3, ShortMessage: []byte{0xE9}}},
 		{"a name and another data_coding", `"text":"a","alphabet":"ucs2","data_coding":24`, statemachine.PartContent{DataCoding: 24, ShortMessage: []byte{0, 'a'}}},
 		{"octets", `"data_hex":"00FFab","data_coding":4`, statemachine.PartContent{DataCoding: 4, ShortMessage: []byte{0, 0xFF, 0xAB}}},
@@ -137,6 +152,11 @@ func TestReader_times(t *testing.T) {
 		{"RFC 3339 with a zone", `"validity":"2026-11-30T15:00:00+02:00"`, at(time.Hour), true, "", time.Time{}},
 		{"SMPP, relative", `"validity":"000001020000000R"`, at(26 * time.Hour), true, "", time.Time{}},
 		{"SMPP, absolute, an hour ahead of UTC", `"validity":"261130160000004+"`, at(3 * time.Hour), true, "", time.Time{}},
+		{"SMPP, behind UTC by three hours and a half", `"validity":"261130093000014-"`, at(time.Hour), true, "", time.Time{}},
+		{"SMPP, to the tenth of a second", `"validity":"261130120000500+"`, at(500 * time.Millisecond), true, "", time.Time{}},
+		{"SMPP, a year and a month from now", `"validity":"010100000000000R"`, noon.AddDate(1, 1, 0), true, "", time.Time{}},
+		{"a schedule from now is kept as given", `"schedule_delivery_time":"000000010000000R"`, at(73 * time.Hour), false, "000000010000000R", at(time.Hour)},
+		{"a schedule in another zone is sent in UTC", `"schedule_delivery_time":"2026-11-30T14:00:00.25+01:00"`, at(73*time.Hour + 250*time.Millisecond), false, "261130130000200+", at(time.Hour + 250*time.Millisecond)},
 		{"a schedule as a duration", `"schedule_delivery_time":"90m"`, at(73*time.Hour + 30*time.Minute), false, "261130133000000+", at(90 * time.Minute)},
 		{"a schedule in SMPP time is sent as given", `"schedule_delivery_time":"261130180000008+","validity":"1d"`, at(24 * time.Hour), true, "261130180000008+", at(4 * time.Hour)},
 	}
@@ -194,7 +214,7 @@ func TestReader_refuses(t *testing.T) {
 		{"all at once", `{"to":"+39","text":"x","from":"***","priority_flag":9,"validity":"soon","colour":"red"}`, []string{"colour", "to", "from", "validity", "priority_flag"}},
 		{"a name in capitals", `{"To":"+393331234567","text":"x"}`, []string{"To", "to"}},
 		{"a name twice", `{"to":"+393331234567","to":"+393331234568","text":"x"}`, []string{"to"}},
-		{"an SMSC that is not there", `{"to":"+393331234567","text":"x","smsc":"gamma"}`, []string{"smsc"}},
+		{"an SMSC that is not there", `{"to":"+393331234567","text":"x","smsc":"omega"}`, []string{"smsc"}},
 		{"text and octets", `{"to":"+393331234567","text":"x","data_hex":"00"}`, []string{"data_hex"}},
 		{"half of a pair", `{"to":"+393331234567","text":"\ud83d"}`, []string{"text"}},
 		{"half of a pair before another", `{"to":"+393331234567","text":"\ud83d\ud83d\ude00"}`, []string{"text"}},
@@ -214,7 +234,10 @@ func TestReader_refuses(t *testing.T) {
 		{"a number and a name for it", `{"to":"me","dest":{"addr":"12345"},"text":"x"}`, []string{"to"}},
 		{"an address that is none, with its to", `{"to":"+393331234567","dest":7,"text":"x"}`, []string{"dest"}},
 		{"a ton of 256", `{"to":"+393331234567","text":"x","dest":{"ton":256}}`, []string{"dest.ton"}},
-		{"161 septets", `{"to":"+393331234567","text":"` + long(161) + `"}`, []string{"text"}},
+		{"more than 255 parts", `{"to":"+393331234567","text":"` + long(255*152+1) + `"}`, []string{"text"}},
+		{"parts of which each would replace the one before", `{"to":"+393331234567","text":"` + long(161) + `","replace_if_present_flag":1}`, []string{"replace_if_present_flag"}},
+		{"the place of a part in a text that is split here", `{"to":"+393331234567","text":"` + long(161) + `","tlvs":[{"tag":524,"hex":"0001"},{"tag":525,"hex":"01"},{"tag":526,"hex":"02"},{"tag":527,"hex":"01"}]}`,
+			[]string{"tlvs[0].tag", "tlvs[2].tag", "tlvs[3].tag"}},
 		{"153 septets beside a header of seven octets", `{"to":"+393331234567","text":"` + long(153) + `","udh_hex":"06050400000000"}`, []string{"text"}},
 		{"an alphabet without the character", `{"to":"+393331234567","text":"ж","alphabet":"gsm7"}`, []string{"text"}},
 		{"an alphabet that is none", `{"to":"+393331234567","text":"x","alphabet":"morse"}`, []string{"alphabet"}},
@@ -222,10 +245,22 @@ func TestReader_refuses(t *testing.T) {
 		{"a data_coding for no text", `{"to":"+393331234567","text":"x","data_coding":4}`, []string{"data_coding"}},
 		{"an alphabet of octets", `{"to":"+393331234567","data_hex":"00","alphabet":"ucs2"}`, []string{"alphabet"}},
 		{"half an octet", `{"to":"+393331234567","data_hex":"0"}`, []string{"data_hex"}},
-		{"255 octets", `{"to":"+393331234567","data_hex":"` + long(510) + `"}`, []string{"data_hex"}},
+		{"an alphabet and a data_coding of another", `{"to":"+393331234567","text":"x","alphabet":"ucs2","data_coding":0}`, []string{"data_coding"}},
+		{"141 octets", `{"to":"+393331234567","data_coding":4,"data_hex":"` + long(282) + `"}`, []string{"data_hex"}},
+		{"161 septets as they are", `{"to":"+393331234567","data_hex":"` + long(322) + `"}`, []string{"data_hex"}},
+		{"134 octets beside a header of seven", `{"to":"+393331234567","data_coding":4,"data_hex":"` + long(268) + `","udh_hex":"06050400000000"}`, []string{"data_hex"}},
+		{"134 octets beside a header of seven, to an SMSC with payload", `{"to":"+393331234567","smsc":"gamma","data_coding":4,"data_hex":"` + long(268) + `","udh_hex":"06050400000000"}`, []string{"data_hex"}},
+		{"more than message_payload can be", `{"to":"+393331234567","smsc":"gamma","data_hex":"` + long(2*65536) + `"}`, []string{"data_hex"}},
+		{"a text that is more than message_payload can be", `{"to":"+393331234567","smsc":"gamma","text":"` + long(65536) + `"}`, []string{"text"}},
 		{"a header that does not add up", `{"to":"+393331234567","text":"x","udh_hex":"0501"}`, []string{"udh_hex"}},
 		{"a time that is over", `{"to":"+393331234567","text":"x","validity":"2026-11-30T11:59:59Z"}`, []string{"validity"}},
 		{"a month of 13", `{"to":"+393331234567","text":"x","validity":"271330160000004+"}`, []string{"validity"}},
+		{"a time from now with a zone", `{"to":"+393331234567","text":"x","validity":"000001000000004R"}`, []string{"validity"}},
+		{"a time from now of 24 hours", `{"to":"+393331234567","text":"x","validity":"000000240000000R"}`, []string{"validity"}},
+		{"no time from now", `{"to":"+393331234567","text":"x","schedule_delivery_time":"000000000000000R"}`, []string{"schedule_delivery_time"}},
+		{"13 hours from UTC", `{"to":"+393331234567","text":"x","validity":"270101000000052+"}`, []string{"validity"}},
+		{"the 30th of February", `{"to":"+393331234567","text":"x","validity":"270230000000000+"}`, []string{"validity"}},
+		{"a zone without its sign", `{"to":"+393331234567","text":"x","validity":"270101000000004Z"}`, []string{"validity"}},
 		{"a validity before the schedule", `{"to":"+393331234567","text":"x","validity":"1h","schedule_delivery_time":"2h"}`, []string{"validity"}},
 		{"a validity of a hundred years", `{"to":"+393331234567","text":"x","validity":"36500d"}`, []string{"validity"}},
 		{"TLVs before 3.4", `{"to":"+4917012345678","text":"x","smsc":"beta","tlvs":[{"tag":1,"hex":""}]}`, []string{"tlvs"}},
@@ -348,6 +383,7 @@ func anyJSON(depth int) *rapid.Generator[any] {
 func FuzzReader(f *testing.F) {
 	f.Add(`{"to":"+393331234567","text":"x","tlvs":[{"tag":5120,"hex":"00"}],"dest":{"addr":"1","ton":1,"npi":1}}`)
 	f.Add(`{"to":"\ud83d\ude00","text":"\\\"","validity":"000001020000000R"}`)
+	f.Add(`{"to":"+393331234567","smsc":"delta","text":"` + strings.Repeat(`\u00e9\ud83d\ude00`, 60) + `"}`)
 	f.Add(`{"tlvs":[ ],"source":{ },"registered_delivery":1e3}`)
 	rd := testReader()
 	f.Fuzz(func(t *testing.T, body string) {
@@ -355,8 +391,16 @@ func FuzzReader(f *testing.F) {
 		if (m == nil) == (p == nil) {
 			t.Fatalf("message %v, problem %v", m, p)
 		}
-		if m != nil && (len(m.Parts) != 1 || len(m.Parts[0].ShortMessage) > maxShortMessage || len(m.Dest.Addr) > maxAddr || len(m.Source.Addr) > maxAddr) {
+		if m == nil {
+			return
+		}
+		if len(m.Parts) == 0 || len(m.Parts) > text.MaxParts || len(m.Dest.Addr) > maxAddr || len(m.Source.Addr) > maxAddr {
 			t.Fatalf("accepted what no submit_sm can carry")
+		}
+		for _, part := range m.Parts {
+			if len(part.ShortMessage) > 160 && !part.Payload {
+				t.Fatalf("accepted a part of %d octets", len(part.ShortMessage))
+			}
 		}
 	})
 }

@@ -79,14 +79,17 @@ func absoluteTime(t time.Time) string {
 	return fmt.Sprintf("%s%d00+", t.Format("060102150405"), t.Nanosecond()/int(100*time.Millisecond))
 }
 
-// parseSMPPTime reads YYMMDDhhmmsstnnp: p is R for a time from now, + or - for nn quarters of an hour by
-// which the local time is ahead of UTC or behind it.
+// parseSMPPTime reads YYMMDDhhmmsstnnp: p is R for a time from now, whose tnn are 000, + or - for nn
+// quarters of an hour, 48 at most, by which the local time is ahead of UTC or behind it.
 func parseSMPPTime(s string, now time.Time) (time.Time, error) {
 	two := func(i int) int { return int(s[i]-'0')*10 + int(s[i+1]-'0') }
 	year, month, day, hour, minute, second := two(0), two(2), two(4), two(6), two(8), two(10)
 	tenths, quarters := time.Duration(s[12]-'0')*100*time.Millisecond, time.Duration(two(13))*15*time.Minute
 	switch s[15] {
 	case 'R':
+		if month > 12 || day > 31 || hour > 23 || minute > 59 || second > 59 || s[12:15] != "000" {
+			return time.Time{}, errTime
+		}
 		t := now.UTC().AddDate(year, month, day)
 		return t.Add(time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute + time.Duration(second)*time.Second), nil
 	case '-':

@@ -51,6 +51,8 @@ func (s *submission) readTLV(n int, raw []byte) {
 		f.wrong(0, "must be given, from 1 to 65535")
 	case tag == tagMessagePayload:
 		f.wrong(0, "is message_payload: give text or data_hex in its place")
+	case len(s.m.Parts) > 1 && (tag == tagSARReference || tag == tagSARTotal || tag == tagSARSegment):
+		f.wrong(0, "says which part of a text this is, and esmed splits this one itself: leave it out")
 	case slices.Contains(s.smsc.OwnTLVs, tag):
 		f.wrong(0, "is one that esmed sets itself for %s", s.smsc.Name)
 	case len(octets) > maxTLV:

@@ -119,7 +119,7 @@ func TestSubmit_isRefusedWhileStopping(t *testing.T) {
 
 func TestSubmit_tooLong(t *testing.T) {
 	c := newClient(t, newAPI(t, newFake(t).config()))
-	_, _, err := c.Submit(t.Context(), control.Submission{To: "+393331234567", Text: strings.Repeat("x", 64<<10)}, "")
+	_, _, err := c.Submit(t.Context(), control.Submission{To: "+393331234567", Text: strings.Repeat("x", 256<<10)}, "")
 	var p *control.ProblemError
 	require.ErrorAs(t, err, &p)
 	require.Equal(t, http.StatusRequestEntityTooLarge, p.Status)
@@ -248,7 +248,7 @@ func TestBatch_aBadLineDoesNotEndTheRest(t *testing.T) {
 	f := newFake(t)
 	c := newClient(t, newAPI(t, f.config()))
 	results, err := exchange(t.Context(), c, []string{
-		line(1), `{"to":`, "", "  ", `{"to":"1","text":"x"}`, strings.Repeat("x", 200<<10), "\xff", line(1), `{"to":"+393331234568","text":"x","ref":"r1"}`, line(2),
+		line(1), `{"to":`, "", "  ", `{"to":"1","text":"x"}`, strings.Repeat("x", 400<<10), "\xff", line(1), `{"to":"+393331234568","text":"x","ref":"r1"}`, line(2),
 	})
 	require.NoError(t, err)
 	var got []string

@@ -81,6 +81,7 @@ func apiSMSCs(cfg *config.Config) []control.SMSC {
 			Source:  receipt.Address{Addr: s.Source.Addr, TON: s.Source.TON, NPI: s.Source.NPI},
 			DestTON: s.Dest.TON, DestNPI: s.Dest.NPI, Country: s.Dest.Country,
 			RegisteredDelivery: s.RegisteredDelivery.Octet(), DefaultAlphabet: s.DefaultAlphabet,
+			LongMessages: s.LongMessages, LongReceipts: s.LongReceipts,
 			DeliveryWindow: s.DeliveryWindow, OwnTLVs: ownTLVs(s),
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"esmed/cmd/esmed/internal/config"
@@ -15,12 +16,8 @@ import (
 const (
 	version34 = 0x34 // first interface_version with optional parameters (SMPP v3.4 §5.2.4)
 
-	// maxShortMessage is the longest short_message in octets; what is longer travels in message_payload
-	// (SMPP v3.4 §5.2.22).
-	maxShortMessage = 254
-
-	// maxRelative is the longest validity written as a relative time: its day field counts to 31, and how
-	// long a month is the specification does not say (SMPP v3.4 §7.1.1.2).
+	// maxRelative is the longest time written as a relative one: its day field counts to 31, and how long
+	// a month is the specification does not say (SMPP v3.4 §7.1.1.2).
 	maxRelative = 31 * 24 * time.Hour
 )
 
@@ -37,7 +34,7 @@ func submitSM(cfg *config.SMSC, m *statemachine.MessageAccepted, part int, numbe
 		ESMClass:             content.ESMClass,
 		ProtocolID:           m.ProtocolID,
 		PriorityFlag:         m.Priority,
-		ScheduleDeliveryTime: m.ScheduleRaw,
+		ScheduleDeliveryTime: schedule(m, now),
 		RegisteredDelivery:   m.RegisteredDelivery,
 		ReplaceIfPresentFlag: m.ReplaceIfPresent,
 		DataCoding:           content.DataCoding,
@@ -48,14 +45,16 @@ func submitSM(cfg *config.SMSC, m *statemachine.MessageAccepted, part int, numbe
 	}
 	if m.ValidityAsked {
 		validUntil = m.ValidUntil
-		pdu.ValidityPeriod = validityPeriod(validUntil, now)
+		pdu.ValidityPeriod = timeLeft(validUntil, now)
 	}
+	// A part's own are of the message that was accepted, also where the version was configured lower since.
+	pdu.TLVs = appendTLVs(nil, content.TLVs)
 	if cfg.InterfaceVersion >= version34 {
-		pdu.TLVs = submitTLVs(cfg, m, part, number)
-		if len(content.ShortMessage) > maxShortMessage {
-			pdu.ShortMessage = nil
-			pdu.TLVs = append(pdu.TLVs, smpp.TLV{Tag: smpp.TagMessagePayload, Value: content.ShortMessage})
-		}
+		pdu.TLVs = appendReferences(appendTLVs(pdu.TLVs, m.TLVs), cfg, m, part, number)
+	}
+	if content.Payload {
+		pdu.ShortMessage = nil
+		pdu.TLVs = append(pdu.TLVs, smpp.TLV{Tag: smpp.TagMessagePayload, Value: content.ShortMessage})
 	}
 	return pdu, validUntil
 }
@@ -64,11 +63,15 @@ func wireAddress(a receipt.Address) smpp.Address {
 	return smpp.Address{TON: a.TON, NPI: a.NPI, Addr: a.Addr}
 }
 
-func submitTLVs(cfg *config.SMSC, m *statemachine.MessageAccepted, part int, number uint32) smpp.TLVs {
-	var tlvs smpp.TLVs
-	for _, t := range m.TLVs {
+func appendTLVs(tlvs smpp.TLVs, given []receipt.TLV) smpp.TLVs {
+	for _, t := range given {
 		tlvs = append(tlvs, smpp.TLV{Tag: smpp.Tag(t.Tag), Value: t.Value})
 	}
+	return tlvs
+}
+
+// appendReferences appends those of ours that the SMSC may echo.
+func appendReferences(tlvs smpp.TLVs, cfg *config.SMSC, m *statemachine.MessageAccepted, part int, number uint32) smpp.TLVs {
 	if ref := messageReference(cfg, number); ref != 0 {
 		tlvs = append(tlvs, smpp.TLV{Tag: smpp.TagUserMessageReference, Value: binary.BigEndian.AppendUint16(nil, ref)})
 	}
@@ -95,9 +98,21 @@ func clientRef(id statemachine.ID, part, parts int) string {
 	return string(id) + "/" + strconv.Itoa(part)
 }
 
-// validityPeriod writes what is left until until as SMPP time, at least a second: relative, so that it
-// does not depend on the SMSC's clock, and absolute where relative time does not reach.
-func validityPeriod(until, now time.Time) string {
+// schedule is the schedule_delivery_time to send: as it was given when that names an instant, what is left
+// when it counts from now, and none once its time has come, which an SMSC may refuse for good.
+func schedule(m *statemachine.MessageAccepted, now time.Time) string {
+	switch {
+	case m.ScheduleRaw == "" || !m.ScheduledAt.After(now):
+		return ""
+	case strings.HasSuffix(m.ScheduleRaw, "R"):
+		return timeLeft(m.ScheduledAt, now)
+	}
+	return m.ScheduleRaw
+}
+
+// timeLeft writes what is left until until as SMPP time, at least a second: relative, so that it does not
+// depend on the SMSC's clock, and absolute where relative time does not reach.
+func timeLeft(until, now time.Time) string {
 	left := until.Sub(now).Round(time.Second)
 	if left > maxRelative {
 		return until.UTC().Format("060102150405") + "000+"

@@ -62,12 +62,23 @@ func TestSubmitSM_perPartAndPerSMSC(t *testing.T) {
 		{"below version 0x34 no TLV is sent", func(c *config.SMSC, _ *statemachine.MessageAccepted) {
 			c.InterfaceVersion, c.ClientRefTLV, c.UserMessageReference = 0x33, 0x1401, true
 		}, 1, func(t *testing.T, pdu *smpp.SubmitSM) { require.Empty(t, pdu.TLVs) }},
-		{"what is longer than short_message travels as payload", func(_ *config.SMSC, m *statemachine.MessageAccepted) {
-			m.Parts = []statemachine.PartContent{{ShortMessage: make([]byte, 255)}}
+		{"a payload, however short it is", func(_ *config.SMSC, m *statemachine.MessageAccepted) {
+			m.Parts = []statemachine.PartContent{{ShortMessage: []byte("short"), Payload: true}}
 		}, 1, func(t *testing.T, pdu *smpp.SubmitSM) {
 			payload, _ := pdu.TLVs.Find(smpp.TagMessagePayload)
-			require.Len(t, payload.Value, 255)
+			require.Equal(t, "short", string(payload.Value))
 			require.Empty(t, pdu.ShortMessage)
+		}},
+		{"a part's own TLVs beside the message's", func(_ *config.SMSC, m *statemachine.MessageAccepted) {
+			m.Parts[1].TLVs = []receipt.TLV{{Tag: 0x020F, Value: []byte{2}}}
+		}, 2, func(t *testing.T, pdu *smpp.SubmitSM) {
+			require.Equal(t, smpp.TLVs{{Tag: smpp.TagSARSegmentSeqNum, Value: []byte{2}}, {Tag: 0x1500, Value: []byte{7}}}, pdu.TLVs)
+		}},
+		{"a part that was accepted with its place is sent with it, whatever the version is by now", func(c *config.SMSC, m *statemachine.MessageAccepted) {
+			c.InterfaceVersion = 0x33
+			m.Parts[1].TLVs = []receipt.TLV{{Tag: 0x020F, Value: []byte{2}}}
+		}, 2, func(t *testing.T, pdu *smpp.SubmitSM) {
+			require.Equal(t, smpp.TLVs{{Tag: smpp.TagSARSegmentSeqNum, Value: []byte{2}}}, pdu.TLVs)
 		}},
 	}
 	for _, tt := range tests {
@@ -80,7 +91,7 @@ func TestSubmitSM_perPartAndPerSMSC(t *testing.T) {
 	}
 }
 
-func TestValidityPeriod(t *testing.T) {
+func TestTimeLeft(t *testing.T) {
 	tests := []struct {
 		name string
 		left time.Duration
@@ -94,11 +105,35 @@ func TestValidityPeriod(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, validityPeriod(paceStart.Add(tt.left), paceStart))
+			require.Equal(t, tt.want, timeLeft(paceStart.Add(tt.left), paceStart))
 		})
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		left := time.Duration(rapid.Int64Range(0, int64(400*24*time.Hour)).Draw(t, "left"))
-		require.Len(t, validityPeriod(paceStart.Add(left), paceStart), 16)
+		require.Len(t, timeLeft(paceStart.Add(left), paceStart), 16)
 	})
+}
+
+func TestSubmitSM_schedule(t *testing.T) {
+	tests := []struct {
+		name, raw string
+		in        time.Duration // of its time from now
+		want      string
+	}{
+		{"none", "", 0, ""},
+		{"an instant is sent as given", "261130180000008+", 4 * time.Hour, "261130180000008+"},
+		{"what counts from now is what is left of it", "000001000000000R", 23*time.Hour + 30*time.Minute, "000000233000000R"},
+		{"nothing has gone of it yet", "000001000000000R", 24*time.Hour - 3*time.Millisecond, "000001000000000R"},
+		{"its time has come while it waited here", "261130080000000+", -time.Minute, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			cfg, m := config.DefaultSMSC(), accepted(statemachine.PartContent{})
+			if m.ScheduleRaw = tt.raw; tt.raw != "" {
+				m.ScheduledAt = paceStart.Add(tt.in)
+			}
+			pdu, _ := submitSM(&cfg, m, 1, 1, paceStart)
+			require.Equal(t, tt.want, pdu.ScheduleDeliveryTime)
+		})
+	}
 }
