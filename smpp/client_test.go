@@ -30,7 +30,7 @@ func TestClient_bindsAsConfigured(t *testing.T) {
 				p := r.accept()
 				f := p.next(tt.command)
 				synctest.Wait()
-				require.Equal(t, Open, r.client.Status().State)
+				require.Equal(t, Open, r.status().State)
 				got, err := Decode(f.PDU)
 				require.NoError(t, err)
 				require.Equal(t, &Bind{Header: f.Header, SystemID: "esme", Password: "secret", SystemType: "vma", InterfaceVersion: 0x34, AddrTON: 1, AddrNPI: 2, AddressRange: "^39", TLVs: nil}, got)
@@ -41,7 +41,7 @@ func TestClient_bindsAsConfigured(t *testing.T) {
 				e := r.handler.event(t, EventBound)
 				require.Equal(t, "smsc", e.SystemID)
 				require.EqualValues(t, 0x50, e.SCInterfaceVersion)
-				require.Equal(t, tt.state, r.client.Status().State)
+				require.Equal(t, tt.state, r.status().State)
 
 				p.send(&DataSM{Header: Header{SequenceNumber: 2}}) // whatever the bind
 				p.next(CommandDataSMResp)
@@ -66,7 +66,7 @@ func TestClient_bindsAsConfigured(t *testing.T) {
 				}
 				r.client.Release(slots...)
 				r.stopBound(p)
-				require.Equal(t, Closed, r.client.Status().State)
+				require.Equal(t, Closed, r.status().State)
 			})
 		})
 	}
@@ -97,7 +97,7 @@ func TestClient_refusedBind(t *testing.T) {
 				began := time.Now()
 				e := r.handler.event(t, EventBindRefused)
 				require.Equal(t, tt.status, e.Status)
-				require.Contains(t, r.client.Status().LastError, tt.status.String())
+				require.Contains(t, r.status().LastError, tt.status.String())
 				p = r.bound()
 				require.GreaterOrEqual(t, time.Since(began), tt.min)
 				require.LessOrEqual(t, time.Since(began), tt.max)
@@ -329,7 +329,7 @@ func TestClient_unbindWaitsForTheHandler(t *testing.T) {
 				q := <-r.handler.requests
 				tt.begin(r, p)
 				synctest.Wait()
-				require.Equal(t, Unbinding, r.client.Status().State)
+				require.Equal(t, Unbinding, r.status().State)
 				elapse(5 * time.Second)
 				q.Respond(StatusOK)
 				p.next(CommandDeliverSMResp)
@@ -364,8 +364,8 @@ func TestClient_rebindStopAndStart(t *testing.T) {
 		p := r.bound()
 		got := newOutcomes()
 		slot := r.submit(1, func(a Answer) {
-			r.client.Rebind("the SMSC says that we are not bound")
-			r.client.Rebind("and says it again")
+			r.client.Rebind("alpha/1", "the SMSC says that we are not bound")
+			r.client.Rebind("alpha/1", "and says it again")
 			got.done(a)
 		})[0]
 		p.next(CommandSubmitSM)
@@ -382,7 +382,7 @@ func TestClient_rebindStopAndStart(t *testing.T) {
 		require.Equal(t, "stopped by the operator", r.handler.event(t, EventUnbound).Reason)
 		elapse(time.Hour)
 		require.Empty(t, r.handler.events)
-		require.True(t, r.client.Status().Stopped)
+		require.True(t, r.status().Stopped)
 
 		r.client.Start()
 		began := time.Now()
@@ -406,7 +406,7 @@ func TestClient_abortCutsTheSessionThatThereIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, func(c *Config) { c.ShutdownTimeout = time.Minute })
 		r.client.Abort("there is none yet")
-		r.client.Rebind("there is none yet")
+		r.client.Rebind("alpha/1", "there is none yet")
 		p := r.bound()
 		got := newOutcomes()
 		r.submit(1, got.done)

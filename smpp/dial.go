@@ -13,44 +13,44 @@ import (
 
 // connect tries each address once, beginning with number from, and returns the number of the one that
 // answered, or of the last. Stop ends it.
-func (c *Client) connect(ctx context.Context, from int) (conn net.Conn, addr int, err error) {
+func (k *keeper) connect(ctx context.Context, from int, stops uint64) (conn net.Conn, addr int, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var g errgroup.Group
 	dialled := make(chan struct{})
 	g.Go(func() error {
 		defer close(dialled)
-		conn, addr, err = c.dialAny(ctx, from)
+		conn, addr, err = k.dialAny(ctx, from)
 		return nil
 	})
 	for {
 		select {
 		case <-dialled:
 			return conn, addr, err
-		case <-c.wake:
-			if c.stopped.Load() {
+		case <-k.wake:
+			if k.stops.Load() != stops {
 				cancel()
 			}
 		}
 	}
 }
 
-func (c *Client) dialAny(ctx context.Context, from int) (conn net.Conn, addr int, err error) {
-	for i := range len(c.cfg.Addrs) {
-		addr = (from + i) % len(c.cfg.Addrs)
-		if conn, err = c.dial(ctx, c.cfg.Addrs[addr]); err == nil || ctx.Err() != nil {
+func (k *keeper) dialAny(ctx context.Context, from int) (conn net.Conn, addr int, err error) {
+	for i := range len(k.cfg.Addrs) {
+		addr = (from + i) % len(k.cfg.Addrs)
+		if conn, err = k.dial(ctx, k.cfg.Addrs[addr]); err == nil || ctx.Err() != nil {
 			break
 		}
 	}
 	return conn, addr, err
 }
 
-func (c *Client) dial(ctx context.Context, addr string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.ConnectTimeout)
+func (k *keeper) dial(ctx context.Context, addr string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, k.cfg.ConnectTimeout)
 	defer cancel()
-	dial := c.cfg.Dial
+	dial := k.cfg.Dial
 	if dial == nil {
-		dial = c.dialTCP
+		dial = k.dialTCP
 	}
 	conn, err := dial(ctx, addr)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *Client) dial(ctx context.Context, addr string) (net.Conn, error) {
 
 // dialTCP opens a connection without Nagle's delay: against delayed acknowledgements it costs 40 ms an
 // exchange.
-func (c *Client) dialTCP(ctx context.Context, addr string) (net.Conn, error) {
+func (k *keeper) dialTCP(ctx context.Context, addr string) (net.Conn, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", addr)
 	if err != nil {
@@ -73,14 +73,14 @@ func (c *Client) dialTCP(ctx context.Context, addr string) (net.Conn, error) {
 			return nil, err
 		}
 	}
-	if c.cfg.TLS == nil {
+	if k.cfg.TLS == nil {
 		return conn, nil
 	}
-	return c.secure(ctx, conn, addr)
+	return k.secure(ctx, conn, addr)
 }
 
-func (c *Client) secure(ctx context.Context, conn net.Conn, addr string) (net.Conn, error) {
-	cfg := c.cfg.TLS
+func (k *keeper) secure(ctx context.Context, conn net.Conn, addr string) (net.Conn, error) {
+	cfg := k.cfg.TLS
 	if cfg.ServerName == "" {
 		host, _, err := net.SplitHostPort(addr)
 		if err != nil {

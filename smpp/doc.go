@@ -1,5 +1,5 @@
 // Package smpp speaks SMPP v3.4 (and what v5.0 adds to it) as an ESME: it cuts a stream into PDUs, reads
-// whatever an SMSC may send, writes what an ESME sends, and keeps a bind up.
+// whatever an SMSC may send, writes what an ESME sends, and keeps binds up.
 //
 // # PDUs
 //
@@ -17,12 +17,13 @@
 //
 // # A client's duties
 //
-// A Client keeps one session to one SMSC. Whoever uses it does, in this order:
+// A Client keeps one session or several to one SMSC. Whoever uses it does, in this order:
 //
-//  1. New with a Config whose Handler is set, then Run once, on a goroutine of one's own. Run returns
-//     when its context is done and the session has been unbound.
-//  2. Reserve for each batch of submit_sm. It waits for a bound session and a free slot, and says under
-//     which session and sequence number each PDU will leave.
+//  1. New with a Config for each session, whose Handler is set, then Run once, on a goroutine of one's
+//     own. Run returns when its context is done and the sessions have been unbound.
+//  2. Reserve for each batch of submit_sm. It waits for a free slot of a bound session, spreads what it
+//     gives over the sessions by their free slots, and says under which session and sequence number each
+//     PDU will leave.
 //  3. Write the record that says so, durably.
 //  4. Send, with PDUs that bear the slots' numbers; or Release the slots not needed.
 //  5. Take each outcome in Submit.Done, which must not block. Every Send ends in exactly one: Answered,
@@ -30,7 +31,12 @@
 //     number stays reserved until the session ends.
 //  6. In Handler.Received, store the request, and call Respond once that is durable: from any goroutine,
 //     in any order. Until then the SMSC holds the message, and tries again if it never hears.
-//  7. Call Rebind where an answer's status is AboutSession.
+//  7. Call Rebind, with the answer's session, where an answer's status is AboutSession.
+//
+// Of one session, everything is told in its order. Across sessions no order is promised, whatever the
+// SMSC's was: a receipt that comes over the receiver may be told before the response that comes over the
+// transmitter, and sequence numbers are each session's own. A Handler that several sessions share is
+// called by each of them, at the same time.
 //
 // For example:
 //
@@ -64,23 +70,30 @@
 //	BoundTRX   bind_transceiver_resp ESME_ROK     sent                   taken
 //	Unbinding  unbind was sent or received        NotWritten             taken
 //
-// A session ends, and the client binds again after a pause, when the connection ends, a frame cannot be
+// A session ends, and is bound again after a pause, when the connection ends, a frame cannot be
 // one (generic_nack ESME_RINVCMDLEN is said first), the bind is refused, an enquire_link, the bind or
 // unbind is not answered, a window of submit_sm in a row is not answered, the SMSC unbinds, or Rebind,
 // Stop or Run's context asks for it. Nothing in a PDU's body ends one. Pauses grow from ReconnectMin to
 // ReconnectMax, jittered, and begin anew after a session that worked; refused credentials wait
-// ReconnectMax.
+// ReconnectMax. Start, also after Stop, ends the pause.
 //
 // # Goroutines
 //
-// A session is a reader, a writer, a dispatcher that calls the Handler, and a loop. The loop alone owns
-// the link: window, timers, state and sequence numbers. The link is a state machine without I/O, so that
-// all it decides can be tested without a socket.
+// Each session has a keeper, which dials and binds again and again. A session that has a connection is a
+// reader, a writer, a dispatcher that calls the Handler, and a loop. The loop alone owns the link: window,
+// timers, state and sequence numbers. The link is a state machine without I/O, so that all it decides can
+// be tested without a socket.
 //
 //	socket ─▶ reader ─batches of frames─▶ loop ─one buffer of many PDUs─▶ writer ─▶ socket
-//	                                      │  ▲
-//	                           requests   ▼  │ Respond, Send, Reserve
+//	                                      │  ▲ ▲
+//	                             requests │  │ └── desk ◀─▶ pool ◀─▶ Reserve, Send, Release
+//	                                      ▼  │ Respond
 //	                                  dispatcher ─▶ Handler
+//
+// The loops and the callers meet in the client's pool, under its mutex, and never wait for each other:
+// each loop puts the slots that are free on offer at its desk, numbers included, and finds there what
+// callers left. While octets wait behind a write that the connection does not take, the desk lends
+// nothing. So a session that is slow, stuck or ending holds up no caller, and no other session.
 //
 // A handler that falls behind holds back the reader at a bound of unanswered requests. The session's
 // clock stands still meanwhile, since it is not the SMSC that is silent then.

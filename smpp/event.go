@@ -69,13 +69,16 @@ func (s State) Bound() bool { return s == BoundTX || s == BoundRX || s == BoundT
 
 func (s State) sends() bool { return s == BoundTX || s == BoundTRX }
 
-// SessionStatus is what a Client's one session is doing.
+// SessionStatus is what one session of a Client is doing.
 type SessionStatus struct {
 	Name    string
+	Mode    BindMode
 	State   State
 	Since   time.Time // when State began
 	Addr    string    // in use, or last tried
 	Stopped bool      // by Stop: it will not bind until Start
+
+	NextAttempt time.Time // when it is dialled again; zero: now, or there is a connection, or it is stopped
 
 	Window      int    // submit_sm that may be outstanding
 	InUse       int    // submit_sm outstanding

@@ -16,7 +16,6 @@ import (
 // Times are those of the session's own clock, which stands still while reading waits for the handler.
 type link struct {
 	cfg     *Config
-	session *session // put into slots, not used here
 	answers chan<- *Request
 	addr    string
 
@@ -26,6 +25,7 @@ type link struct {
 	status SessionStatus // what there is to tell; inUse and unanswered are added when it is told
 
 	resp    SubmitSMResp // decoded into again and again
+	slots   []*pending   // likewise reserved into
 	scratch [32]byte     // for PDUs that are nearly all header
 
 	out    []byte   // to be written

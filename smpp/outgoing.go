@@ -10,34 +10,33 @@ func (l *link) accepting() bool {
 	return l.state.sends() && l.stop == nil && l.cut == nil && l.over == nil
 }
 
-// reserve gives up to n slots; there must be a free one.
-func (l *link) reserve(n int) []Slot {
-	slots := make([]Slot, min(max(n, 1), l.window.free()))
-	for i := range slots {
-		slots[i] = Slot{Session: l.cfg.Name, SequenceNumber: l.window.reserve().seq, session: l.session}
+// reserve takes every free slot. The result is good until the next call.
+func (l *link) reserve() []*pending {
+	l.slots = l.slots[:0]
+	for l.window.free() > 0 {
+		l.slots = append(l.slots, l.window.reserve())
 	}
-	return slots
+	return l.slots
 }
 
-// submit writes each of the batch whose slot still holds.
+// submit writes each of the batch, or says of each that it cannot.
 func (l *link) submit(now time.Time, batch []Submit) {
 	for i := range batch {
 		s := &batch[i]
-		p := l.window.slot(s.Slot.SequenceNumber)
-		if p == nil || !l.state.sends() || l.cut != nil || l.over != nil {
-			l.window.release(s.Slot.SequenceNumber)
+		if !l.state.sends() || l.cut != nil || l.over != nil {
+			l.window.release(s.Slot.pending)
 			s.notWritten()
 			continue
 		}
 		l.status.Submits++
-		l.send(now, p, s.PDU, s.Done)
+		l.send(now, s.Slot.pending, s.PDU, s.Done)
 	}
 }
 
 // release takes back slots that were not used, the newest first, so that their numbers are used next.
-func (l *link) release(slots []Slot) {
-	for _, s := range slices.Backward(slots) {
-		l.window.release(s.SequenceNumber)
+func (l *link) release(slots []*pending) {
+	for _, p := range slices.Backward(slots) {
+		l.window.release(p)
 	}
 }
 

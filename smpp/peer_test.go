@@ -3,6 +3,7 @@ package smpp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"sync"
@@ -131,43 +132,60 @@ func (r *recorder) event(t testing.TB, kind EventKind) Event {
 	return e
 }
 
-// rig is a client whose connections end at peers moved by hand.
+// rig is a client's session whose connections end at peers moved by hand.
 type rig struct {
 	t       testing.TB
 	client  *Client
+	number  int // of the session
+	mode    BindMode
 	handler *recorder
 	conns   chan net.Conn
 	cancel  context.CancelFunc
-	group   errgroup.Group
+	group   *errgroup.Group
 }
 
-// newRig runs a client over net.Pipe; change may change its configuration.
+// newRig runs a client of one session over net.Pipe; change may change its configuration.
 func newRig(t testing.TB, change func(*Config)) *rig {
-	r := &rig{t: t, handler: newRecorder(), conns: make(chan net.Conn)}
-	cfg := Config{
-		Name:        "alpha/1",
-		Addrs:       []string{"smsc:2775"},
-		Bind:        BindConfig{SystemID: "esme", Password: "secret"},
-		EnquireLink: 30 * time.Second,
-		Handler:     r.handler,
-		Dial: func(ctx context.Context, _ string) (net.Conn, error) {
-			ours, theirs := net.Pipe()
-			select {
-			case r.conns <- theirs:
-				return ours, nil
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			}
-		},
+	return newRigs(t, 1, func(_ int, c *Config) {
+		if change != nil {
+			change(c)
+		}
+	})[0]
+}
+
+// newRigs runs one client of n sessions.
+func newRigs(t testing.TB, n int, change func(number int, c *Config)) []*rig {
+	rigs, cfgs := make([]*rig, n), make([]Config, n)
+	for i := range n {
+		r := &rig{t: t, number: i, handler: newRecorder(), conns: make(chan net.Conn)}
+		cfgs[i] = Config{
+			Name:        fmt.Sprintf("alpha/%d", i+1),
+			Addrs:       []string{"smsc:2775"},
+			Bind:        BindConfig{SystemID: "esme", Password: "secret"},
+			EnquireLink: 30 * time.Second,
+			Handler:     r.handler,
+			Dial: func(ctx context.Context, _ string) (net.Conn, error) {
+				ours, theirs := net.Pipe()
+				select {
+				case r.conns <- theirs:
+					return ours, nil
+				case <-ctx.Done():
+					return nil, ctx.Err()
+				}
+			},
+		}
+		change(i, &cfgs[i])
+		r.mode = cfgs[i].Bind.Mode
+		rigs[i] = r
 	}
-	if change != nil {
-		change(&cfg)
-	}
-	r.client = New(cfg)
+	client, group := New(cfgs...), new(errgroup.Group)
 	ctx, cancel := context.WithCancel(context.Background())
-	r.cancel = cancel
-	r.group.Go(func() error { return r.client.Run(ctx) })
-	return r
+	t.Cleanup(cancel)
+	group.Go(func() error { return client.Run(ctx) })
+	for _, r := range rigs {
+		r.client, r.cancel, r.group = client, cancel, group
+	}
+	return rigs
 }
 
 // accept is the SMSC's end of the next connection.
@@ -177,10 +195,13 @@ func (r *rig) accept() *peer { return newPeer(r.t, <-r.conns) }
 func (r *rig) bound() *peer {
 	r.t.Helper()
 	p := r.accept()
-	p.bind()
+	f := p.next(r.mode.command())
+	p.send(&BindResp{Header: respHeader(f.Header, StatusOK), SystemID: "smsc"})
 	r.handler.event(r.t, EventBound)
 	return p
 }
+
+func (r *rig) status() SessionStatus { return r.client.Status()[r.number] }
 
 // stop ends the client without its peers' doing.
 func (r *rig) stop() {
@@ -236,12 +257,15 @@ func submits(t testing.TB, slots []Slot, done func(Answer)) []Submit {
 	return batch
 }
 
-// submit reserves n slots and sends in them.
+// submit reserves n slots and sends in them, in one batch.
 func (r *rig) submit(n int, done func(Answer)) []Slot {
 	r.t.Helper()
-	slots, err := r.client.Reserve(context.Background(), n)
-	require.NoError(r.t, err)
-	require.Len(r.t, slots, n)
+	var slots []Slot
+	for len(slots) < n {
+		more, err := r.client.Reserve(context.Background(), n-len(slots))
+		require.NoError(r.t, err)
+		slots = append(slots, more...)
+	}
 	require.NoError(r.t, r.client.Send(submits(r.t, slots, done)))
 	return slots
 }

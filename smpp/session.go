@@ -19,22 +19,25 @@ const stoppedByOperator = "stopped by the operator"
 // handler, and the loop alone owns the link.
 type session struct {
 	cfg    *Config
-	client *Client
+	keeper *keeper
+	stops  uint64 // of the keeper's when the attempt began
 	conn   net.Conn
 	link   link
+	desk   *desk
 
-	frames   chan batch
-	answers  chan *Request // from Respond; room for all that can be unanswered, so that it never blocks
-	submits  chan []Submit
-	releases chan []Slot
-	writes   chan []byte
-	written  chan written  // room for the one write that is under way
-	inbox    chan []notice // room for all that can be unanswered and an event, so that the loop never blocks
-	done     chan struct{} // closed when the loop takes nothing more
+	frames  chan batch
+	answers chan *Request // from Respond; room for all that can be unanswered, so that it never blocks
+	writes  chan []byte
+	written chan written  // room for the one write that is under way
+	inbox   chan []notice // room for all that can be unanswered and an event, so that the loop never blocks
+	done    chan struct{} // closed when the loop takes nothing more
 
 	writing bool   // the writer has a buffer
 	spare   []byte // the buffer it had before
 	wrote   int64  // octets that reached the socket
+
+	offering bool // slots are on offer at the desk, or lent from there
+	slow     bool // and are not to be lent, as the desk knows
 
 	timer        *time.Timer
 	armed        time.Time     // on the session's clock; zero when the timer is not running
@@ -42,23 +45,23 @@ type session struct {
 	stalledSince time.Time     // zero while it does not
 }
 
-func newSession(c *Client, conn net.Conn, addr string) *session {
+func newSession(k *keeper, conn net.Conn, addr string, stops uint64) *session {
 	s := &session{
-		cfg:      &c.cfg,
-		client:   c,
-		conn:     conn,
-		frames:   make(chan batch),
-		answers:  make(chan *Request, maxUnanswered+maxBatch),
-		submits:  make(chan []Submit),
-		releases: make(chan []Slot),
-		writes:   make(chan []byte),
-		written:  make(chan written, 1),
-		inbox:    make(chan []notice, maxUnanswered+maxBatch+1),
-		done:     make(chan struct{}),
-		timer:    time.NewTimer(0),
+		cfg:     &k.cfg,
+		keeper:  k,
+		stops:   stops,
+		conn:    conn,
+		desk:    newDesk(k.pool, k.cfg.Name),
+		frames:  make(chan batch),
+		answers: make(chan *Request, maxUnanswered+maxBatch),
+		writes:  make(chan []byte),
+		written: make(chan written, 1),
+		inbox:   make(chan []notice, maxUnanswered+maxBatch+1),
+		done:    make(chan struct{}),
+		timer:   time.NewTimer(0),
 	}
-	s.link = newLink(&c.cfg, addr, s.answers)
-	s.link.session, s.link.status = s, c.Status()
+	s.link = newLink(&k.cfg, addr, s.answers)
+	s.link.status = k.told()
 	s.link.status.Addr = addr
 	return s
 }
@@ -93,7 +96,7 @@ func (s *session) loop(ctx context.Context) {
 	defer s.timer.Stop()
 	stop := ctx.Done()
 	s.link.begin(s.now())
-	if s.client.stopped.Load() { // since the dial began
+	if s.stopped() { // since the dial began
 		s.link.shutDown(s.now(), stoppedByOperator, 0)
 	}
 	for s.link.over == nil {
@@ -102,29 +105,27 @@ func (s *session) loop(ctx context.Context) {
 		case <-stop:
 			stop = nil
 			select {
-			case reason := <-s.client.abort: // asked for before, and no less urgent now
+			case reason := <-s.keeper.abort: // asked for before, and no less urgent now
 				s.link.end(reason, nil, false)
 			default:
 				s.link.shutDown(s.now(), "shutdown", s.cfg.ShutdownTimeout)
 			}
-		case <-s.client.wake:
-			if s.client.stopped.Load() {
+		case <-s.keeper.wake:
+			if s.stopped() {
 				s.link.shutDown(s.now(), stoppedByOperator, s.cfg.ShutdownTimeout)
 			}
-		case reason := <-s.client.abort:
+		case reason := <-s.keeper.abort:
 			s.link.end(reason, nil, false)
-		case reason := <-s.client.rebind:
+		case reason := <-s.keeper.rebind:
 			s.link.shutDown(s.now(), reason, s.cfg.ResponseTimeout)
 		case b := <-s.readable():
 			s.take(b)
 		case r := <-s.answers:
 			s.respond(r)
-		case r := <-s.reservable():
-			r.slots <- s.link.reserve(r.max)
-		case b := <-s.submits:
-			s.link.submit(s.now(), b)
-		case slots := <-s.releases:
-			s.link.release(slots)
+		case <-s.desk.bell:
+			in := s.desk.take()
+			s.link.submit(s.now(), in.submits)
+			s.link.release(in.released)
 		case o := <-s.requestable():
 			s.link.request(s.now(), o)
 		case s.writable() <- s.link.out:
@@ -135,10 +136,11 @@ func (s *session) loop(ctx context.Context) {
 			s.armed = time.Time{}
 			s.link.tick(s.now())
 		}
+		s.offer()
 		s.link.settle(s.now())
-		s.tell()
 		s.stall()
-		s.client.publish(&s.link)
+		s.keeper.publish(&s.link) // first, so that who is told finds it so
+		s.tell()
 	}
 }
 
@@ -185,18 +187,11 @@ func (s *session) readable() <-chan batch {
 	return s.frames
 }
 
-func (s *session) reservable() <-chan reservation {
-	if !s.link.accepting() || s.link.window.free() == 0 {
-		return nil
-	}
-	return s.client.reservations
-}
-
 func (s *session) requestable() <-chan outgoing {
-	if !s.link.accepting() {
+	if !s.link.accepting() || s.clogged() {
 		return nil
 	}
-	return s.client.requests
+	return s.keeper.requests
 }
 
 func (s *session) writable() chan<- []byte {
@@ -204,6 +199,30 @@ func (s *session) writable() chan<- []byte {
 		return nil
 	}
 	return s.writes
+}
+
+// clogged says whether the connection takes too little: octets wait behind those being written.
+func (s *session) clogged() bool { return s.writing && len(s.link.out) > 0 }
+
+// stopped says whether the operator wants this session to end.
+func (s *session) stopped() bool { return s.keeper.stops.Load() != s.stops }
+
+// offer puts the slots that are free on offer, holds them back while they could not be used, and takes
+// them back when the session is to end.
+func (s *session) offer() {
+	accepting := s.link.accepting()
+	switch {
+	case accepting && s.link.window.free() > 0:
+		s.offering = true
+		s.desk.offer(s.link.reserve())
+	case !accepting && s.offering:
+		s.offering = false
+		s.link.release(s.desk.withdraw())
+	}
+	if slow := s.clogged(); s.offering && slow != s.slow {
+		s.slow = slow
+		s.desk.hold(slow)
+	}
 }
 
 // tell gives the dispatcher what has come up for the handler.
@@ -249,6 +268,7 @@ func (s *session) arm() {
 // finish ends the connection and hands back what is outstanding. The link is over.
 func (s *session) finish() {
 	close(s.done)
+	s.link.submit(s.now(), s.desk.close().submits) // too late: each is told so
 	if s.link.over.flush {
 		s.flush()
 	}

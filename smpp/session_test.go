@@ -118,7 +118,7 @@ func TestSession_windowWaits(t *testing.T) {
 		p.write(submitResp(p.next(CommandSubmitSM).SequenceNumber, "a"))
 		<-got.ch
 		synctest.Wait()
-		require.Zero(t, r.client.Status().InUse)
+		require.Zero(t, r.status().InUse)
 		r.stopBound(p)
 	})
 }
@@ -162,6 +162,7 @@ func TestSession_timeoutFreesTheSlotAndALateAnswerStillCounts(t *testing.T) {
 		require.ErrorIs(t, a.Err(), ErrTimeout)
 		require.Equal(t, 5*time.Second, time.Since(began))
 
+		synctest.Wait()
 		both, err := r.client.Reserve(t.Context(), 2)
 		require.NoError(t, err)
 		require.Len(t, both, 2, "the slot is free")
@@ -223,7 +224,7 @@ func TestSession_enquireLinkBothWays(t *testing.T) {
 		elapse(2 * time.Second)
 		p.write(AppendResponse(nil, CommandEnquireLink, StatusOK, f.SequenceNumber))
 		synctest.Wait()
-		require.Equal(t, 2*time.Second, r.client.Status().EnquireLinkRTT)
+		require.Equal(t, 2*time.Second, r.status().EnquireLinkRTT)
 
 		f = p.next(CommandEnquireLink)
 		p.write(AppendResponse(nil, CommandGenericNack, StatusInvCmdID, f.SequenceNumber)) // a sign of life too
@@ -275,7 +276,7 @@ func TestSession_answersRequestsInAnyOrder(t *testing.T) {
 				if tt.want != (Header{}) {
 					require.Equal(t, tt.want, p.next(tt.want.CommandID).Header)
 				}
-				require.Zero(t, r.client.Status().Unanswered)
+				require.Zero(t, r.status().Unanswered)
 				r.stopBound(p)
 				first.Respond(StatusOK)
 			})
@@ -340,8 +341,8 @@ func TestSession_handlerThatHangsHoldsBackTheReaderAlone(t *testing.T) {
 			return nil
 		})
 		elapse(time.Hour) // neither enquire_link nor the response timer goes off: what they wait for is not read
-		require.GreaterOrEqual(t, r.client.Status().Unanswered, maxUnanswered)
-		require.Less(t, r.client.Status().Unanswered, maxUnanswered+maxBatch)
+		require.GreaterOrEqual(t, r.status().Unanswered, maxUnanswered)
+		require.Less(t, r.status().Unanswered, maxUnanswered+maxBatch)
 		require.Empty(t, got.ch)
 
 		r.group.Go(func() error {

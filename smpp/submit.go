@@ -12,7 +12,8 @@ type Slot struct {
 	Session        string // Config.Name
 	SequenceNumber uint32
 
-	session *session
+	desk    *desk
+	pending *pending
 }
 
 // Submit is an encoded submit_sm on its way.
@@ -20,7 +21,7 @@ type Submit struct {
 	Slot Slot
 	PDU  []byte // with the slot's sequence number; not to be changed before Done
 	// Done takes the outcome: once, and, if that was TimedOut, once more should the answer come late. It
-	// runs on the session's loop and must not block, nor call Reserve, Send, Release or Request.
+	// runs on the session's loop and must not block, nor call Reserve or Request.
 	Done func(Answer)
 }
 
@@ -73,7 +74,7 @@ func (a Answer) Err() error {
 
 // check says whether s is what Send may put on the wire.
 func (s *Submit) check() error {
-	if s.Slot.session == nil || s.Done == nil {
+	if s.Slot.desk == nil || s.Done == nil {
 		return errors.New("smpp: submit without a reserved slot or without Done")
 	}
 	if err := checkFrame(s.PDU); err != nil {

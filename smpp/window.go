@@ -25,6 +25,7 @@ type window struct {
 // pending is a sequence number in use.
 type pending struct {
 	phase    phase
+	lent     bool // a caller has the slot; guarded by the mutex of the session's pool
 	command  CommandID
 	seq      uint32
 	position int64     // of its first octet in the session's output
@@ -33,7 +34,7 @@ type pending struct {
 	done     func(Answer)
 }
 
-type phase int
+type phase uint8
 
 const (
 	reserved    phase = iota // a slot not used yet
@@ -70,25 +71,14 @@ func (w *window) take(command CommandID) *pending {
 	return p
 }
 
-// release gives back a slot that was not used. One already used, or given back, stays as it is. The
-// number given out last is given out again: the SMSC never saw it.
-func (w *window) release(seq uint32) {
-	if p, ok := w.taken[seq]; ok && p.phase == reserved {
-		w.inUse--
-		w.reserved--
-		delete(w.taken, seq)
-		if seq == w.last {
-			w.last--
-		}
+// release gives back a reserved slot. The number given out last is given out again: the SMSC never saw it.
+func (w *window) release(p *pending) {
+	w.inUse--
+	w.reserved--
+	delete(w.taken, p.seq)
+	if p.seq == w.last {
+		w.last--
 	}
-}
-
-// slot is the reserved slot with the number, or nil.
-func (w *window) slot(seq uint32) *pending {
-	if p := w.taken[seq]; p != nil && p.phase == reserved {
-		return p
-	}
-	return nil
 }
 
 // send makes p outstanding. Deadlines never decrease from call to call.

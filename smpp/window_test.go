@@ -23,20 +23,16 @@ func TestWindow_anAnswerToASlotThatWasNotUsedIsNone(t *testing.T) {
 	got, _ := w.answer(Header{CommandID: CommandSubmitSMResp, SequenceNumber: p.seq})
 	require.Nil(t, got)
 	require.Equal(t, 0, w.free())
-	w.release(p.seq)
-	w.release(p.seq)
+	w.release(p)
 	require.Equal(t, 1, w.free())
 }
 
 func TestLink_numbersThatWereNotUsedAreUsedNext(t *testing.T) {
 	l := &link{window: newWindow(10)}
 	l.window.last = 41
-	var slots []Slot
-	for range 5 {
-		slots = append(slots, Slot{SequenceNumber: l.window.reserve().seq})
-	}
-	l.window.send(l.window.slot(42), 0, time.Time{}, time.Time{}, func(Answer) {})
-	l.release(slots) // the first is in use and stays
+	slots := l.reserve()
+	l.window.send(slots[0], 0, time.Time{}, time.Time{}, func(Answer) {})
+	l.release(slots[1:])
 	require.Equal(t, 9, l.window.free())
 	require.Equal(t, 1, l.window.outstanding())
 	require.EqualValues(t, 43, l.window.reserve().seq)
@@ -63,7 +59,7 @@ func TestWindow_remembersManyButNotAllExpired(t *testing.T) {
 type linkModel struct {
 	link    link
 	now     time.Time
-	slots   []Slot              // reserved, not used
+	slots   []*pending          // reserved, not used
 	told    map[uint32][]Answer // by sequence number
 	sent    []uint32
 	written int64
@@ -86,9 +82,9 @@ func (m *linkModel) reserve(t *rapid.T) {
 	if !m.link.accepting() || m.link.window.free() == 0 {
 		t.Skip()
 	}
-	slots := m.link.reserve(rapid.IntRange(1, 4).Draw(t, "n"))
+	slots := m.link.reserve()
 	for _, s := range slots {
-		require.NotContains(t, m.told, s.SequenceNumber, "a number in use is not given again")
+		require.NotContains(t, m.told, s.seq, "a number in use is not given again")
 	}
 	m.slots = append(m.slots, slots...)
 }
@@ -99,8 +95,8 @@ func (m *linkModel) send(t *rapid.T) {
 	}
 	s := m.slots[0]
 	m.slots = m.slots[1:]
-	m.sent = append(m.sent, s.SequenceNumber)
-	m.link.submit(m.now, []Submit{{Slot: s, PDU: mustEncode(&SubmitSM{Header: Header{SequenceNumber: s.SequenceNumber}}), Done: func(a Answer) {
+	m.sent = append(m.sent, s.seq)
+	m.link.submit(m.now, []Submit{{Slot: Slot{SequenceNumber: s.seq, pending: s}, PDU: mustEncode(&SubmitSM{Header: Header{SequenceNumber: s.seq}}), Done: func(a Answer) {
 		m.told[a.SequenceNumber] = append(m.told[a.SequenceNumber], a)
 	}}})
 }

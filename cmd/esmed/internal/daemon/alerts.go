@@ -97,7 +97,7 @@ func (a *alerts) readSessions(r *reading, now time.Time) {
 	a.down = map[string]time.Time{}
 	for _, m := range a.fleet.members() {
 		one := smscReading{name: m.cfg.Name, credentials: m.receptions.credentials.Load(), paused: m.dispatcher.paused.Load()}
-		if st := m.client.Status(); !st.State.Bound() && !st.Stopped {
+		if st := m.client.Status()[0]; !st.State.Bound() && !st.Stopped {
 			since, known := before[one.name]
 			if !known {
 				since = now

@@ -53,7 +53,7 @@ type answers struct {
 	metrics  *metrics
 	access   *accessLog
 	log      *zap.Logger
-	rebind   func(reason string)
+	rebind   func(session, reason string)
 	stopping atomic.Bool // what is lost from now on is lost by our own doing
 
 	mu       sync.Mutex // held from taking until recorded
@@ -172,7 +172,7 @@ func (a *answers) answered(one answer, now time.Time) *statemachine.SubmitResp {
 func (a *answers) react(one answer, refused refusal) {
 	switch refused {
 	case refusedSession:
-		a.rebind("submit_sm answered " + one.CommandStatus.String())
+		a.rebind(one.Session, "submit_sm answered "+one.CommandStatus.String())
 	case refusedThrottled, refusedPaused:
 		a.feedback.put(feedback{refused, one.sentAt})
 	default:

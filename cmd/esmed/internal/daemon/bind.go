@@ -5,15 +5,14 @@ import (
 	"time"
 
 	"esmed/cmd/esmed/internal/control"
-	"esmed/smpp"
 )
 
 // bind is the session as it is now, for `binds list`.
 func (s *smsc) bind(now time.Time) control.Bind {
-	st := s.client.Status()
+	st := s.client.Status()[0]
 	submits, receptions := s.rates.look(now, st.Submits, st.Receptions)
 	b := control.Bind{
-		SMSC: s.cfg.Name, Session: st.Name, Bind: smpp.Transceiver.String(), Addr: st.Addr, State: st.State.String(),
+		SMSC: s.cfg.Name, Session: st.Name, Bind: st.Mode.String(), Addr: st.Addr, State: st.State.String(),
 		Since: instant(st.Since), Window: st.Window, WindowInUse: st.InUse,
 		SubmitsPerSecond: submits, ReceptionsPerSecond: receptions,
 		LastError: st.LastError, LastErrorAt: instant(st.LastErrorAt),

@@ -71,9 +71,10 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(desc, kind, v, labels...)
 	}
 	for _, m := range g.fleet.members() {
-		st := m.client.Status()
-		set(g.bindUp, truth(st.State.Bound()), m.cfg.Name, st.Name)
-		set(g.windowInUse, float64(st.InUse), m.cfg.Name, st.Name)
+		for _, st := range m.client.Status() {
+			set(g.bindUp, truth(st.State.Bound()), m.cfg.Name, st.Name)
+			set(g.windowInUse, float64(st.InUse), m.cfg.Name, st.Name)
+		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeWithin)
 	defer cancel()
