@@ -40,7 +40,7 @@ func TestFleet_anErrorDoesNotWaitForTheSMSC(t *testing.T) {
 	cfg.SMSCs = []config.SMSC{one}
 	m := newMetrics()
 	f := newFleet(services{
-		store: s, metrics: m, log: log, clock: newTimekeeper(zap.NewNop(), m.alerts.WithLabelValues(control.AlertClock)),
+		store: s, gates: newGates(s), metrics: m, log: log, clock: newTimekeeper(zap.NewNop(), m.alerts.WithLabelValues(control.AlertClock)),
 	}, time.Hour)
 	plan, err := f.plan(&cfg)
 	require.NoError(t, err)
