@@ -122,7 +122,8 @@ type process struct {
 	up     chan struct{} // closed when a daemon has started; another after each start
 }
 
-func newProcess(t testing.TB, bin, addr string, window int, inDoubt string) *process {
+// newProcess configures one with one SMSC; more are settings of that, a line each.
+func newProcess(t testing.TB, bin, addr string, window int, inDoubt string, more ...string) *process {
 	dir, err := os.MkdirTemp("", "esmed") // t.TempDir's names are too long for a socket's path
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
@@ -138,6 +139,9 @@ smscs:
     in_doubt: %s
     reconnect: {min: 10ms, max: 100ms}
 `, filepath.Join(dir, "data"), p.socket, addr, window, inDoubt)
+	for _, line := range more {
+		yaml += "    " + line + "\n"
+	}
 	require.NoError(t, os.WriteFile(p.config, []byte(yaml), 0o600))
 	t.Cleanup(func() {
 		if t.Failed() {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
 
 	"esmed/cmd/esmed/internal/config"
 	"esmed/smpp"
@@ -25,14 +26,15 @@ const (
 	probeEvery = time.Minute
 )
 
-// dispatcher moves the parts that wait for one SMSC onto the wire. Its state belongs to run's goroutine.
-// Of each round the order is fixed: slots of the window, tokens, parts, their sent records durable, the
-// PDUs in one go. From reading the queue until those records it is inside the gate.
+// dispatcher moves the parts that wait for one SMSC onto the wire. Its state belongs to loop's goroutine.
+// Of each round the order is fixed: slots of the window, room at the outlet, parts, their sent records
+// durable, the outlet. From reading the queue until those records it is inside the gate.
 type dispatcher struct {
 	cfg     *config.SMSC
 	store   *store.Store
 	gate    *gate
 	client  *smpp.Client
+	outlet  *outlet
 	answers *answers
 	clock   *timekeeper
 	log     *zap.Logger
@@ -40,7 +42,6 @@ type dispatcher struct {
 	paused atomic.Bool // as pause says, for who asks from elsewhere
 	busy   atomic.Bool // the last round took all that it could, so that more may wait
 
-	pace     pace
 	pause    pause
 	cursor   store.QueueCursor
 	taken    taken
@@ -52,6 +53,13 @@ type dispatcher struct {
 // run dispatches until ctx is done. What it began to send by then is handed to the client. An error is
 // the store's and ends the daemon.
 func (d *dispatcher) run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return d.outlet.run(ctx) })
+	g.Go(func() error { return d.loop(ctx) })
+	return g.Wait()
+}
+
+func (d *dispatcher) loop(ctx context.Context) error {
 	// What a dispatcher of the same SMSC before this one sent has left the queue only when it is applied.
 	sync := func() error { return d.store.Sync(ctx) }
 	if err := persist(ctx, d.log, "dispatcher", sync); err != nil && ctx.Err() == nil {
@@ -137,11 +145,15 @@ func (d *dispatcher) round(ctx context.Context) (*waiting, error) {
 	if n == 0 {
 		return wait, nil
 	}
+	began := time.Now()
 	slots, err := d.reserve(ctx, n)
 	if err != nil || len(slots) == 0 {
 		return nil, err
 	}
 	b := &batch{slots: slots, at: time.Now()}
+	if b.at.Sub(began) > paceAhead { // it was not the pace that held anything up
+		d.outlet.lapse(b.at)
+	}
 	defer func() { d.client.Release(b.slots...) }()
 	d.listen(b.at) // the wait for slots may have been long
 	if n, wait = d.allowed(b.at); n == 0 {
@@ -168,6 +180,7 @@ func (d *dispatcher) take(ctx context.Context, b *batch, n int) (*waiting, error
 	}
 	d.busy.Store(len(queued) == n)
 	if len(queued) == 0 {
+		d.outlet.lapse(time.Now())
 		due, _ := d.store.NextDue(d.cfg.Name)
 		return &waiting{until: due, queue: true}, nil
 	}
@@ -279,10 +292,8 @@ func (d *dispatcher) write(b *batch) error {
 	if len(b.submits) == 0 {
 		return nil
 	}
-	now := time.Now()
-	d.pace.wrote(now, len(b.submits))
-	d.pause.tried(now)
-	return d.client.Send(b.submits)
+	d.pause.tried(time.Now())
+	return d.outlet.put(b.submits)
 }
 
 // expire records the end of messages whose validity ended at the head of the queue.
@@ -303,13 +314,13 @@ func (d *dispatcher) expire(ctx context.Context) error {
 	return d.record(ctx, b)
 }
 
-// allowed is how many submits pause and pace let through now; when 0, what to wait for.
+// allowed is how many submits pause and outlet let through now; when 0, what to wait for.
 func (d *dispatcher) allowed(now time.Time) (int, *waiting) {
 	most, until := d.pause.allow(now)
 	if most == 0 {
 		return 0, &waiting{until: until}
 	}
-	n, wait := d.pace.allow(now, most)
+	n, wait := d.outlet.room(now, most)
 	if n == 0 {
 		return 0, &waiting{until: now.Add(wait)}
 	}
@@ -322,7 +333,7 @@ func (d *dispatcher) listen(now time.Time) {
 	for _, f := range d.answers.feedback.take() {
 		switch f.refusal {
 		case refusedThrottled:
-			d.pace.throttled(now, f.sentAt)
+			d.outlet.throttled(now, f.sentAt)
 		case refusedPaused:
 			if d.pause.begin(now) {
 				d.paused.Store(true)

@@ -22,7 +22,7 @@
 //
 // # A submit's way
 //
-//	store.NextQueued ─▶ dispatcher: slots, tokens, submit_sm ─▶ log(sent) ─fsync─▶ smpp.Client.Send
+//	store.NextQueued ─▶ dispatcher: slots, submit_sm ─▶ log(sent) ─fsync─▶ outlet: pace ─▶ smpp.Client.Send
 //	                        ▲ throttled, paused                                     │
 //	                        └────────────── answers ◀── answer, timeout, cut ───────┤
 //	                                           └─▶ log(submit_resp, in_doubt)       │

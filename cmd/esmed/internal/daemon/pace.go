@@ -6,9 +6,16 @@ import (
 )
 
 const (
-	// paceSlack is the share of a second's submits that may leave late or together: what a slow commit
-	// held up is caught up, and no second ever carries more than limit × (1 + paceSlack).
-	paceSlack = 0.02
+	// paceExcess is the share of the limit by which a second may exceed it. It is half of what may be seen
+	// at the SMSC, since not all submits travel equally fast.
+	paceExcess = 0.01
+	// paceTick is the least time between two writes at a pace: at thousands a second some share one.
+	paceTick = 2 * time.Millisecond
+	// paceDebt is how late one may be and still be caught up: all that is late then leaves at once.
+	paceDebt = 250 * time.Millisecond
+	// paceAhead is how long before they are due submits are made ready (recorded as leaving): longer than
+	// a round of the dispatcher takes, so that a slow commit holds nothing up.
+	paceAhead = 100 * time.Millisecond
 	// paceDoubling is how long a slowed SMSC's rate takes to double again.
 	paceDoubling = time.Second
 	// paceRecovery is when an SMSC without a limit counts as recovered from throttling.
@@ -18,15 +25,16 @@ const (
 	paceFirst = 10
 )
 
-// pace says how many submit_sm an SMSC may be sent now. It is a plain value of the dispatcher, shared
-// by all sessions of the SMSC; times are the caller's. What it promises holds for the moments given to
-// wrote: in no second are there more of them than the limit and paceSlack of it.
+// pace says how many submit_sm an SMSC may be sent now. It is a value of one owner, shared by all sessions of
+// the SMSC; times are the caller's. What it promises holds for the moments given to wrote, if only what allow
+// let through is written then: no second that does not hold its own end has more of them than the limit and
+// paceExcess of it (or the next whole number above the limit), and what was late by up to paceDebt is caught
+// up, as far as that allows.
 type pace struct {
-	limit float64   // submits per second, 0 = no limit
-	next  time.Time // when the next submit is due at the rate in force
-
-	recent   float64 // submits of about the last second, decaying
-	recentAt time.Time
+	limit  float64    // submits per second, 0 = no limit
+	next   time.Time  // when the next submit is due at the rate in force
+	again  time.Time  // when the next write may be
+	second lastSecond // what was written
 
 	slow   float64 // rate right after the last ESME_RTHROTTLED, 0 = not slowed
 	slowAt time.Time
@@ -46,51 +54,87 @@ func (p *pace) rate(now time.Time) float64 {
 	return r
 }
 
-// allow says how many submits may leave now, at most max. When it says 0, wait is when to ask again.
+// ready says how many submits, at most max, may be made ready now behind held others that are not written
+// yet. When it says 0, wait is when to ask again.
+func (p *pace) ready(now time.Time, held, max int) (n int, wait time.Duration) {
+	r := p.rate(now)
+	if r == 0 {
+		return max, 0
+	}
+	first := p.from(now).Add(lasting(held, r))
+	n = elapsed(first, now.Add(paceAhead), r)
+	enough := min(1+int(r*paceAhead.Seconds()/2), max) // half of what may be held: a commit for each would be many
+	if n < enough {
+		return 0, first.Add(lasting(enough-1, r) - paceAhead).Sub(now)
+	}
+	return min(max, n), 0
+}
+
+// allow says how many submits may be written now, at most max. When it says 0, wait is when to ask again.
 func (p *pace) allow(now time.Time, max int) (n int, wait time.Duration) {
 	r := p.rate(now)
 	if r == 0 {
 		return max, 0
 	}
-	if wait = p.next.Sub(now); wait > 0 {
+	due := p.next
+	if p.again.After(due) {
+		due = p.again
+	}
+	if wait = due.Sub(now); wait > 0 {
 		return 0, wait
 	}
-	due := now.Sub(p.from(now, r)).Seconds()*r + 1e-6 // a rounding error is no reason to wait again
-	return min(max, int(due)+1), 0
+	n = min(max, elapsed(p.from(now), now, r))
+	if p.limit == 0 {
+		return n, 0
+	}
+	room, wait := p.second.room(now, int(math.Max(math.Ceil(p.limit), p.limit*(1+paceExcess))))
+	return min(n, room), wait
 }
 
 // wrote says that n submits were written at now.
 func (p *pace) wrote(now time.Time, n int) {
-	p.recent = p.recentAtTime(now) + float64(n)
-	p.recentAt = now
+	p.second.add(now, n)
 	if r := p.rate(now); r > 0 {
-		p.next = p.from(now, r).Add(time.Duration(float64(n) / r * float64(time.Second)))
+		p.next, p.again = p.from(now).Add(lasting(n, r)), now.Add(paceTick)
 	}
 }
 
-// throttled takes an ESME_RTHROTTLED for a submit written at sentAt: the rate is halved, once for all
+// lapse says that nothing waits to be sent: what comes next is not late.
+func (p *pace) lapse(now time.Time) {
+	if p.next.Before(now) {
+		p.next = now
+	}
+}
+
+// throttled takes an ESME_RTHROTTLED for a submit made ready at sentAt: the rate is halved, once for all
 // the refusals of what was under way when it was halved last.
 func (p *pace) throttled(now, sentAt time.Time) {
 	if p.slow > 0 && sentAt.Before(p.slowAt) {
 		return
 	}
-	r := math.Max(p.recentAtTime(now), 2*paceFirst)
+	r := math.Max(float64(p.second.count(now)), 2*paceFirst)
 	if in := p.rate(now); in > 0 {
 		r = math.Min(r, in)
 	}
 	p.slow, p.slowAt = math.Max(1, r/2), now
-	p.next = now.Add(time.Duration(float64(time.Second) / p.slow))
+	p.next = now.Add(lasting(1, p.slow))
 }
 
-// from is when the tokens in hand began to gather: late ones lapse, but for paceSlack of a second's.
-func (p *pace) from(now time.Time, r float64) time.Time {
-	slack := math.Floor(r * paceSlack)
-	if earliest := now.Add(-time.Duration(slack / r * float64(time.Second))); p.next.Before(earliest) {
+// from is when the tokens in hand began to gather.
+func (p *pace) from(now time.Time) time.Time {
+	if earliest := now.Add(-paceDebt); p.next.Before(earliest) {
 		return earliest
 	}
 	return p.next
 }
 
-func (p *pace) recentAtTime(now time.Time) float64 {
-	return p.recent * math.Exp(-now.Sub(p.recentAt).Seconds())
+// lasting is how long n submits take at the rate r.
+func lasting(n int, r float64) time.Duration {
+	return time.Duration(float64(n) / r * float64(time.Second))
+}
+
+// elapsed is how many submits are due from first, which is when the first of them is, until now; under 1
+// when it is not yet.
+func elapsed(first, now time.Time, r float64) int {
+	return 1 + int(math.Floor(now.Sub(first).Seconds()*r+1e-6)) // a rounding error is no reason to wait again
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -10,48 +11,86 @@ import (
 
 var paceStart = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 
-func TestPace_neverExceedsTheLimitInAnySecond(t *testing.T) {
+// wakes writes as pace says, by someone who is woken late, for a while of its clock, and gives when each
+// submit was written.
+func (p *pace) wakes(clock time.Duration, max func() int, late func() time.Duration) (writes []time.Time) {
+	now := paceStart
+	p.lapse(now)
+	for now.Before(paceStart.Add(clock)) {
+		n, wait := p.allow(now, max())
+		if n == 0 {
+			now = now.Add(wait + late())
+			continue
+		}
+		p.wrote(now, n)
+		for range n {
+			writes = append(writes, now)
+		}
+		now = now.Add(late() / 10)
+	}
+	return writes
+}
+
+// mostIn is how many of the times, which are in order, are within a second that does not hold its end.
+func mostIn(times []time.Time) (most int) {
+	from := 0
+	for i := range times {
+		for times[i].Sub(times[from]) >= time.Second {
+			from++
+		}
+		most = max(most, i-from+1)
+	}
+	return most
+}
+
+func TestPace_keepsToTheLimitHoweverLateItIsAsked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		limit := rapid.IntRange(1, 2000).Draw(t, "limit")
-		p := &pace{limit: float64(limit)}
-		now := paceStart
-		var written []time.Time
-		for len(written) < 3*limit && len(written) < 3000 {
-			n, wait := p.allow(now, rapid.IntRange(1, 200).Draw(t, "slots"))
-			if n == 0 {
-				now = now.Add(wait)
-				continue
-			}
-			// The commit between asking and writing takes its time, now and then much of it.
-			now = now.Add(time.Duration(rapid.IntRange(0, 80_000).Draw(t, "commit µs")) * time.Microsecond)
-			p.wrote(now, n)
-			for range n {
-				written = append(written, now)
-			}
-		}
-		most := int(float64(limit) * (1 + paceSlack))
-		for i := most; i < len(written); i++ {
-			require.GreaterOrEqual(t, written[i].Sub(written[i-most]), time.Second-time.Microsecond,
-				"submits %d to %d of a limit of %d", i-most, i, limit)
-		}
+		limit := rapid.OneOf(rapid.Float64Range(0.5, 20), rapid.Float64Range(20, 5000)).Draw(t, "limit")
+		slots, lateness := rapid.IntRange(1, 200), rapid.SampledFrom([]int{0, 100, 1000, 20_000, 300_000}).Draw(t, "late by up to µs")
+		p := &pace{limit: limit}
+		writes := p.wakes(3*time.Second, func() int { return slots.Draw(t, "slots") }, func() time.Duration {
+			return time.Duration(rapid.IntRange(0, lateness).Draw(t, "late µs")) * time.Microsecond
+		})
+		require.LessOrEqual(t, float64(mostIn(writes)), math.Max(math.Ceil(limit), limit*(1+paceExcess)))
 	})
 }
 
 func TestPace_usesTheLimit(t *testing.T) {
-	for _, limit := range []int{1, 10, 100, 1000} {
-		p, now, sent := &pace{limit: float64(limit)}, paceStart, 0
-		for now.Before(paceStart.Add(10 * time.Second)) {
-			n, wait := p.allow(now, 50)
-			if n == 0 {
-				now = now.Add(wait)
-				continue
-			}
-			now = now.Add(500 * time.Microsecond) // a commit
-			p.wrote(now, n)
-			sent += n
+	for _, limit := range []float64{0.5, 1, 1.5, 10, 33.3, 100, 1000, 5000} {
+		for _, late := range []time.Duration{0, time.Millisecond, 4 * time.Millisecond} {
+			p, stalls := &pace{limit: limit}, 0
+			writes := p.wakes(100*time.Second, func() int { return 50 }, func() time.Duration {
+				if stalls++; stalls%200 == 0 {
+					return 20 * late
+				}
+				return late
+			})
+			require.InDelta(t, 1, float64(len(writes))/(100*limit), 0.02, "limit %v, woken %v late", limit, late)
+			most := math.Max(math.Ceil(limit), limit*(1+paceExcess))
+			require.LessOrEqual(t, float64(mostIn(writes)), most, "limit %v, woken %v late", limit, late)
 		}
-		require.InEpsilon(t, 10*limit, sent, 0.03, "limit %d", limit)
 	}
+}
+
+func TestPace_whatWasNotAskedForIsNotCaughtUp(t *testing.T) {
+	p := &pace{limit: 1000}
+	p.wrote(paceStart, 1)
+	later := paceStart.Add(time.Minute)
+	p.lapse(later)
+	n, _ := p.allow(later, 100)
+	require.Equal(t, 1, n)
+}
+
+func TestPace_makesReadyWhatIsDueSoon(t *testing.T) {
+	p := &pace{limit: 1000, next: paceStart}
+	n, _ := p.ready(paceStart, 0, maxSubmits)
+	require.Equal(t, 101, n, "what is due within paceAhead, and the one that is due now")
+	n, wait := p.ready(paceStart, n, maxSubmits)
+	require.Zero(t, n)
+	require.Equal(t, 51*time.Millisecond, wait, "half of it at a time")
+	p.wrote(paceStart.Add(wait), 52)
+	n, _ = p.ready(paceStart.Add(wait), 49, maxSubmits)
+	require.Equal(t, 51, n)
 }
 
 func TestPace_throttling(t *testing.T) {

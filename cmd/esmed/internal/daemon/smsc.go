@@ -56,7 +56,7 @@ func newSMSC(cfg *config.SMSC, shutdown time.Duration, with services) (*smsc, er
 	a.rebind = client.Rebind
 	d := &dispatcher{
 		cfg: cfg, store: with.store, gate: with.gates.of(cfg.Name), client: client, answers: a, clock: with.clock, log: log,
-		pace: pace{limit: cfg.Throughput},
+		outlet: newOutlet(client, cfg.Throughput),
 	}
 	s := &smsc{cfg: cfg, client: client, dispatcher: d, answers: a, receptions: r}
 	if cfg.QueryOverdue {
