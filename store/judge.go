@@ -83,7 +83,7 @@ func (j *judged) end() {
 // add takes what came of a record, if that may be waited for.
 func (j *judged) add(a applied) {
 	switch a.record.Fact.(type) {
-	case *statemachine.Operator, *statemachine.Retry:
+	case *statemachine.Operator, *statemachine.Retry, *statemachine.QueryResp, *statemachine.CancelResp:
 	default:
 		return // traffic, which Append and Post are for
 	}

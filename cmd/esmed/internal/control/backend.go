@@ -18,11 +18,11 @@ var (
 	ErrBusy          = errors.New("control: somebody else has this done just now")       // 409
 	ErrConfiguration = errors.New("control: the configuration cannot be used")           // 422
 	ErrDirectory     = errors.New("control: the directory cannot be used")               // 422
+	ErrNoPart        = errors.New("control: the message has no such part")               // 422
 	ErrUnavailable   = errors.New("control: the store is closed or has stopped working") // 503
 )
 
-// Backend is what an API works on. Every field but Submit, Binds, Alerts, Verify, Operate, Diagnose, Rehearse and Backup is
-// needed.
+// Backend is what an API works on. The fields up to Report but Submit are needed.
 type Backend struct {
 	Submit     Submitter // nil: read-only, submits are answered 503
 	Messages   MessageReader
@@ -31,13 +31,16 @@ type Backend struct {
 	Exceptions ExceptionReader
 	Evidence   EvidenceReader
 	Report     Reporter
-	Binds      func() []Bind                 // nil: none, as without a daemon
-	Alerts     func(context.Context) []Alert // nil: none, as without a daemon
-	Verify     Verifier                      // nil: 503
-	Operate    Operator                      // nil: read-only, decisions are answered 503
-	Diagnose   Diagnoser                     // nil: 503
-	Rehearse   Rehearser                     // nil: 503
-	Backup     Copier                        // nil: 503
+	Binds      func() []Bind                          // nil: none, as without a daemon
+	Queues     func(context.Context) ([]Queue, error) // nil: none
+	Alerts     func(context.Context) []Alert          // nil: none, as without a daemon
+	Verify     Verifier                               // nil: 503
+	Operate    Operator                               // nil: read-only, decisions are answered 503
+	Order      Orderer                                // nil: read-only, orders are answered 503
+	Queue      Queuer                                 // nil: likewise
+	Diagnose   Diagnoser                              // nil: 503
+	Rehearse   Rehearser                              // nil: 503
+	Backup     Copier                                 // nil: 503
 }
 
 // Submitter takes messages. Uniqueness of ref and idempotency key is its decision.
@@ -169,6 +172,26 @@ type Operator interface {
 	// each page. ErrBusy says that somebody else has that done just now. After an error of see's the rest is
 	// done without it.
 	Reprocess(ctx context.Context, by string, see func(ReprocessPage) error) error
+}
+
+// Orderer has messages cancelled, and SMSCs asked about them. by is who orders it.
+type Orderer interface {
+	// Cancel takes what of a message still waits off its queue, and has the SMSC asked to cancel the rest. It waits
+	// for the answers. ErrNotFound when there is no such message.
+	Cancel(ctx context.Context, id statemachine.ID, by, reason string) (Cancellation, error)
+	// Query has the SMSC asked about a part of a message, 0 = about all, and waits for the answers. ErrNotFound
+	// when there is no such message, ErrNoPart when it has no such part.
+	Query(ctx context.Context, id statemachine.ID, part int) (Inquiry, error)
+}
+
+// Queuer has queues held and emptied. by is who orders it.
+type Queuer interface {
+	// HoldQueue holds or releases an SMSC's queue. When it returns nothing leaves that was not recorded as leaving
+	// before. ErrNotFound when no SMSC has the name and nothing waits for one.
+	HoldQueue(ctx context.Context, smsc string, hold bool, by, reason string) (QueueOrder, error)
+	// DropQueue drops what waits for an SMSC, page by page, and tells progress, whose error ends it, of each. What
+	// was dropped then is in the result. ErrNotFound as for HoldQueue.
+	DropQueue(ctx context.Context, smsc, by, reason string, progress func(QueueDrop) error) (QueueDrop, error)
 }
 
 // Judged is what came of a decision.

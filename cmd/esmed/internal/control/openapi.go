@@ -24,6 +24,11 @@ func (a *API) routeStreams(api huma.API) {
 		{a.describeRetry(api), a.postInboxRetry},
 		{a.describeReprocess(api), a.postReprocess},
 		{a.describeBackup(api), a.postBackup},
+		{a.describeCancel(api), a.deleteMessage},
+		{a.describeQuery(api), a.postQuery},
+		{a.describeHold(api), a.postHold},
+		{a.describeRelease(api), a.postRelease},
+		{a.describeDrop(api), a.postDrop},
 	}
 	for i := range routes {
 		api.OpenAPI().AddOperation(&routes[i].op)
@@ -176,6 +181,11 @@ func (Exception) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 // TransformSchema says what of an exception with its details may be null.
 func (ExceptionDetail) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return nullable(s, "resolution", "row")
+}
+
+// TransformSchema says what of a queue may be null.
+func (Queue) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return nullable(s, "held", "paused")
 }
 
 // TransformSchema says what of a result may be null.

@@ -16,6 +16,12 @@ var scopes = map[string]Scopes{
 	"POST /v1/messages/batch":        ScopeSend,
 	"GET /v1/messages":               ScopeRead,
 	"GET /v1/messages/{id}":          ScopeRead,
+	"DELETE /v1/messages/{id}":       ScopeSend | ScopeOperate, // either: see mayCancel
+	"POST /v1/messages/{id}/query":   ScopeOperate,
+	"GET /v1/queue":                  ScopeRead,
+	"POST /v1/queue/{smsc}/hold":     ScopeOperate,
+	"POST /v1/queue/{smsc}/release":  ScopeOperate,
+	"POST /v1/queue/{smsc}/drop":     ScopeOperate,
 	"GET /v1/messages/{id}/events":   ScopeRead,
 	"GET /v1/messages/{id}/evidence": ScopeRead,
 	"GET /v1/events":                 ScopeRead,
@@ -48,6 +54,7 @@ func (a *API) route() error {
 	a.routeDiagnosis(api)
 	a.routeStatistics(api)
 	a.routeAlerts(api)
+	a.routeQueue(api)
 	a.routeHealth(api)
 	a.routeStreams(api)
 	a.router.HandleFunc(catchAll, a.router.nothing)

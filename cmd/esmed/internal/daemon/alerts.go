@@ -96,7 +96,7 @@ func (a *alerts) readSessions(r *reading, now time.Time) {
 	before := a.down
 	a.down = map[string]time.Time{}
 	for _, m := range a.fleet.members() {
-		one := smscReading{name: m.cfg.Name, credentials: m.receptions.credentials.Load(), paused: m.dispatcher.paused.Load()}
+		one := smscReading{name: m.cfg.Name, credentials: m.receptions.credentials.Load(), paused: m.dispatcher.paused.Load() != nil}
 		if st := m.client.Status()[0]; !st.State.Bound() && !st.Stopped {
 			since, known := before[one.name]
 			if !known {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"esmed/cmd/esmed/internal/control"
+	"esmed/smpp"
 )
 
 // bind is the session as it is now, for `binds list`.
@@ -56,4 +57,19 @@ func (r *rates) look(now time.Time, submits, receptions uint64) (submitsPerSecon
 		r.at, r.submits, r.receptions = now, submits, receptions
 	}
 	return r.submitsPerSec, r.receptsPerSec
+}
+
+// bindWord says whether a session is bound that sends (control.Queue.Bind).
+func (s *smsc) bindWord() string {
+	stopped := true
+	for _, st := range s.client.Status() {
+		if st.State == smpp.BoundTX || st.State == smpp.BoundTRX {
+			return control.BindUp
+		}
+		stopped = stopped && st.Stopped
+	}
+	if stopped {
+		return control.BindStopped
+	}
+	return control.BindDown
 }

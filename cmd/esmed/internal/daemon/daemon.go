@@ -226,6 +226,7 @@ func (d *daemon) listen() (err error) {
 		},
 	}
 	api.Submit, api.Operate, api.Binds, api.Alerts = b, b, d.fleet.binds, d.alerts.measure
+	api.Order = &orders{backend: b, gates: d.gates, fleet: d.fleet, log: d.log}
 	if d.api, err = control.New(api); err != nil {
 		return err
 	}

@@ -39,8 +39,8 @@ type dispatcher struct {
 	clock   *timekeeper
 	log     *zap.Logger
 
-	paused atomic.Bool // as pause says, for who asks from elsewhere
-	busy   atomic.Bool // the last round took all that it could, so that more may wait
+	paused atomic.Pointer[pause] // a copy of pause for who asks from elsewhere; nil: there is none
+	busy   atomic.Bool           // the last round took all that it could, so that more may wait
 
 	pause    pause
 	cursor   store.QueueCursor
@@ -138,7 +138,7 @@ func (d *dispatcher) round(ctx context.Context) (*waiting, error) {
 	if d.undue && !d.clock.doubted() {
 		d.undue, d.cursor = false, store.QueueCursor{}
 	}
-	if d.gate.held() != nil {
+	if d.gate.held() {
 		return d.stay(ctx)
 	}
 	n, wait := d.allowed(time.Now())
@@ -171,7 +171,7 @@ func (d *dispatcher) take(ctx context.Context, b *batch, n int) (*waiting, error
 		return nil, err
 	}
 	defer d.gate.leave()
-	if d.gate.held() != nil {
+	if d.gate.held() {
 		return d.stay(ctx)
 	}
 	queued, err := d.store.NextQueued(ctx, d.cfg.Name, b.at, &d.cursor, d.taken.has, n)
@@ -292,7 +292,9 @@ func (d *dispatcher) write(b *batch) error {
 	if len(b.submits) == 0 {
 		return nil
 	}
-	d.pause.tried(time.Now())
+	if d.pause.tried(time.Now()) {
+		d.tellPause()
+	}
 	return d.outlet.put(b.submits)
 }
 
@@ -327,6 +329,14 @@ func (d *dispatcher) allowed(now time.Time) (int, *waiting) {
 	return n, nil
 }
 
+// tellPause tells those who ask how long the queue pauses.
+func (d *dispatcher) tellPause() {
+	d.paused.Store(nil)
+	if p := d.pause; p.on() {
+		d.paused.Store(&p)
+	}
+}
+
 // listen takes what answers said about the SMSC, and forgets parts that left the queue.
 func (d *dispatcher) listen(now time.Time) {
 	d.taken.forget(d.store.Applied())
@@ -336,12 +346,12 @@ func (d *dispatcher) listen(now time.Time) {
 			d.outlet.throttled(now, f.sentAt)
 		case refusedPaused:
 			if d.pause.begin(now) {
-				d.paused.Store(true)
+				d.tellPause()
 				d.log.Error("queue paused: the SMSC takes nothing", zap.Duration("retry", probeEvery))
 			}
 		default:
 			if d.pause.end(f.sentAt) {
-				d.paused.Store(false)
+				d.tellPause()
 				d.log.Info("queue goes on")
 			}
 		}

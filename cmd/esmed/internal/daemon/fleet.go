@@ -147,11 +147,16 @@ func (f *fleet) members() []*member {
 	return all
 }
 
+// member is the one of that name; nil when none runs.
+func (f *fleet) member(smsc string) *member {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.running[smsc]
+}
+
 // hold gives a part whose window ended to who asks its SMSC about it (cutoffs.hold).
 func (f *fleet) hold(d store.Due) bool {
-	f.mu.Lock()
-	m := f.running[d.SMSC]
-	f.mu.Unlock()
+	m := f.member(d.SMSC)
 	return m != nil && m.queries != nil && m.queries.hold(d)
 }
 

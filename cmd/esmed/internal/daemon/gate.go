@@ -14,20 +14,24 @@ import (
 // leaving does not leave. There is one for each name, whether an SMSC of that name runs or not: one may start
 // at any time.
 type gate struct {
+	smsc  string
 	store applier
 	// turned has a token when the queue may not be held any more. Only the dispatcher takes it.
 	turned chan struct{}
 
 	inside chan struct{} // has a token while somebody is
-	// unsure says that an order's record may be in the log and not applied yet. Who is inside owns it.
+	// unsure says that the log may have orders which are not applied yet, or hold does not show. Who is inside owns
+	// it.
 	unsure bool
-	hold   atomic.Pointer[statemachine.Hold] // nil: it is not held
+	hold   atomic.Bool // the queue is held
 }
 
 // applier is what a gate needs of a store.
 type applier interface {
 	// Sync waits until all that is in the log is applied.
 	Sync(context.Context) error
+	// Hold is the hold of an SMSC's queue as far as it is applied; the zero Hold is none.
+	Hold(ctx context.Context, smsc string) (statemachine.Hold, error)
 }
 
 // enter waits until nobody else is inside and all orders before are applied. An error is the context's, or
@@ -39,11 +43,24 @@ func (g *gate) enter(ctx context.Context) error {
 	if !g.unsure {
 		return nil
 	}
-	if err := g.store.Sync(ctx); err != nil {
+	if err := g.refresh(ctx); err != nil {
 		g.leave()
 		return err
 	}
+	return nil
+}
+
+// refresh waits for the applier and learns how it left the queue.
+func (g *gate) refresh(ctx context.Context) error {
+	if err := g.store.Sync(ctx); err != nil {
+		return err
+	}
+	hold, err := g.store.Hold(ctx, g.smsc)
+	if err != nil {
+		return err
+	}
 	g.unsure = false
+	g.turn(hold)
 	return nil
 }
 
@@ -73,13 +90,13 @@ func (g *gate) order(ctx context.Context, give func(context.Context) error) erro
 	return nil
 }
 
-// held is the hold of the queue, nil when there is none.
-func (g *gate) held() *statemachine.Hold { return g.hold.Load() }
+// held reports whether the queue is held.
+func (g *gate) held() bool { return g.hold.Load() }
 
-// turn puts a hold (nil: none) that is applied. Who calls it is inside, or nobody dispatches yet.
-func (g *gate) turn(h *statemachine.Hold) {
-	g.hold.Store(h)
-	if h != nil {
+// turn puts a hold that is applied, the zero Hold for none. Who calls it is inside.
+func (g *gate) turn(h statemachine.Hold) {
+	g.hold.Store(h != statemachine.Hold{})
+	if g.held() {
 		return
 	}
 	select {
@@ -104,7 +121,7 @@ func (g *gates) of(smsc string) *gate {
 	defer g.mu.Unlock()
 	one := g.byName[smsc]
 	if one == nil {
-		one = &gate{store: g.store, turned: make(chan struct{}, 1), inside: make(chan struct{}, 1)}
+		one = &gate{smsc: smsc, store: g.store, turned: make(chan struct{}, 1), inside: make(chan struct{}, 1), unsure: true}
 		g.byName[smsc] = one
 	}
 	return one

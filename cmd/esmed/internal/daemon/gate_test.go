@@ -15,6 +15,14 @@ import (
 type applied struct {
 	waits int
 	err   error
+	hold  statemachine.Hold // of alpha
+}
+
+func (a *applied) Hold(_ context.Context, smsc string) (statemachine.Hold, error) {
+	if smsc != "alpha" {
+		return statemachine.Hold{}, errors.New("another SMSC's")
+	}
+	return a.hold, nil
 }
 
 func (a *applied) Sync(context.Context) error {
@@ -25,26 +33,30 @@ func (a *applied) Sync(context.Context) error {
 func TestGate_aRoundSeesWhatAnOrderLeftUnapplied(t *testing.T) {
 	s := &applied{}
 	g := newGates(s).of("alpha")
-	require.NoError(t, g.enter(t.Context()))
-	require.Zero(t, s.waits, "nothing was ordered")
-	g.leave()
+	round := func() {
+		t.Helper()
+		require.NoError(t, g.enter(t.Context()))
+		g.leave()
+	}
+	round()
+	require.Equal(t, 1, s.waits, "what was ordered before the daemon began")
+	round()
+	require.Equal(t, 1, s.waits, "nothing was ordered since")
 
 	require.NoError(t, g.order(t.Context(), func(context.Context) error { return nil }))
-	require.NoError(t, g.enter(t.Context()))
-	require.Zero(t, s.waits, "what was ordered is applied")
-	g.leave()
+	round()
+	require.Equal(t, 1, s.waits, "what was ordered is applied")
 
 	obstructed := errors.New("obstructed")
 	require.ErrorIs(t, g.order(t.Context(), func(context.Context) error { return obstructed }), obstructed)
 	s.err = obstructed
 	require.ErrorIs(t, g.enter(t.Context()), obstructed, "the queue is not read until the order is applied")
 	require.ErrorIs(t, g.enter(t.Context()), obstructed, "nor by the next round, which finds nobody inside")
-	s.err = nil
-	require.NoError(t, g.enter(t.Context()))
-	require.Equal(t, 3, s.waits)
-	g.leave()
-	require.NoError(t, g.enter(t.Context()))
-	require.Equal(t, 3, s.waits, "once")
+	s.err, s.hold = nil, statemachine.Hold{Seq: 7, By: "uid:0"}
+	round()
+	require.True(t, g.held(), "it was a hold")
+	round()
+	require.Equal(t, 4, s.waits, "once")
 }
 
 func TestGate_admitsOne(t *testing.T) {
@@ -52,7 +64,7 @@ func TestGate_admitsOne(t *testing.T) {
 		all := newGates(&applied{})
 		g := all.of("alpha")
 		require.Same(t, g, all.of("alpha"))
-		require.NoError(t, all.of("beta").enter(t.Context()), "another SMSC has its own")
+		require.NotSame(t, g, all.of("beta"), "another SMSC has its own")
 		require.NoError(t, g.enter(t.Context()))
 		given := false
 		ended := make(chan error)
@@ -75,12 +87,12 @@ func TestGate_admitsOne(t *testing.T) {
 
 func TestGate_aReleaseWakesTheDispatcher(t *testing.T) {
 	g := newGates(&applied{}).of("alpha")
-	require.Nil(t, g.held())
-	g.turn(&statemachine.Hold{Seq: 7, By: "uid:0"})
-	require.Equal(t, "uid:0", g.held().By)
+	require.False(t, g.held())
+	g.turn(statemachine.Hold{Seq: 7, By: "uid:0"})
+	require.True(t, g.held())
 	require.Empty(t, g.turned)
-	g.turn(nil)
-	g.turn(nil)
-	require.Nil(t, g.held())
+	g.turn(statemachine.Hold{})
+	g.turn(statemachine.Hold{})
+	require.False(t, g.held())
 	require.Len(t, g.turned, 1)
 }

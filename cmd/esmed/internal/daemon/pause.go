@@ -31,11 +31,12 @@ func (p *pause) allow(now time.Time) (n int, until time.Time) {
 	return 1, time.Time{}
 }
 
-// tried says that a message was sent.
-func (p *pause) tried(now time.Time) {
+// tried says that a message was sent, and reports whether that was to try the SMSC.
+func (p *pause) tried(now time.Time) bool {
 	if p.on() {
 		p.probe = now.Add(probeEvery)
 	}
+	return p.on()
 }
 
 // end takes the answer to a probe sent at sentAt that no longer asked for a pause.

@@ -40,7 +40,7 @@ const (
 type queries struct {
 	cfg     *config.SMSC
 	store   *store.Store
-	client  *smpp.Client
+	asks    *inquirer
 	busy    func() bool // submits wait
 	doubted func() bool // the clock is
 	log     *zap.Logger
@@ -63,9 +63,9 @@ type held struct {
 	until time.Time // end of its patience
 }
 
-func newQueries(cfg *config.SMSC, s *store.Store, client *smpp.Client, busy, doubted func() bool, log *zap.Logger) *queries {
+func newQueries(asks *inquirer, busy, doubted func() bool, log *zap.Logger) *queries {
 	return &queries{
-		cfg: cfg, store: s, client: client, busy: busy, doubted: doubted, log: log,
+		cfg: asks.cfg, store: asks.store, asks: asks, busy: busy, doubted: doubted, log: log,
 		waiting: make(chan held, maxHeld), held: map[partKey]struct{}{},
 	}
 }
@@ -133,7 +133,7 @@ func (q *queries) settle(ctx context.Context, h held) error {
 		attempts = nil
 	}
 	for i := range attempts {
-		id, err := q.messageID(ctx, &attempts[i])
+		id, err := q.asks.messageID(ctx, &attempts[i])
 		if err != nil {
 			return err
 		}
@@ -171,40 +171,19 @@ func (q *queries) open(ctx context.Context, key partKey) (*statemachine.Message,
 	return m, p, nil
 }
 
-// messageID is the SMSC's id for an attempt, in the octets of its submit_sm_resp where that had one.
-func (q *queries) messageID(ctx context.Context, a *statemachine.Attempt) (string, error) {
-	if a.MessageID == "" || a.AnswerSeq == 0 {
-		return a.MessageID, nil
-	}
-	rec, err := q.store.Record(ctx, a.AnswerSeq)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return "", err
-	}
-	if resp, ok := rec.Fact.(*statemachine.SubmitResp); ok && resp.MessageID != "" {
-		return resp.MessageID, nil
-	}
-	return a.MessageID, nil
-}
-
-// ask sends the query_sm, a second time if it is not answered or refused for now, and records answers.
+// ask sends the query_sm, a second time if it is not answered or refused for now.
 func (q *queries) ask(ctx context.Context, h held, m *statemachine.Message, a *statemachine.Attempt, id string) error {
-	query := &smpp.QuerySM{MessageID: id, Source: wireAddress(m.Source)}
+	about := statemachine.AttemptRef{Message: h.key.message, Part: h.key.part, Attempt: a.Number}
 	for try := 1; ; try++ {
-		answer, err := q.request(ctx, h, query)
-		if err != nil {
+		answer, err := q.request(ctx, h, m, about, id)
+		switch {
+		case errors.Is(err, errUnasked):
 			q.log.Debug("not asked", zap.String("id", string(h.key.message)), zap.Int("part", h.key.part), zap.Error(err))
-			return nil //nolint:nilerr // its window ends without an answer
-		}
-		if answer.Outcome == smpp.Answered {
-			fact := queryResp(&answer)
-			fact.Message, fact.Part, fact.Attempt = h.key.message, h.key.part, a.Number
-			fact.SMSC, fact.Account = q.cfg.Name, q.cfg.Account
-			if _, err := q.store.Append(context.WithoutCancel(ctx), fact); err != nil {
-				return err
-			}
-			if !classify(q.cfg.Retry, answer.CommandStatus).temporary() {
-				return nil
-			}
+			return nil // its window ends without an answer
+		case err != nil:
+			return err
+		case answer.Outcome == smpp.Answered && !classify(q.cfg.Retry, answer.CommandStatus).temporary():
+			return nil
 		}
 		q.log.Debug("query_sm without an answer that says something", zap.String("id", string(h.key.message)), zap.Int("part", h.key.part),
 			zap.Stringer("outcome", answer.Outcome), zap.Stringer("command_status", answer.CommandStatus), zap.Int("try", try))
@@ -215,13 +194,13 @@ func (q *queries) ask(ctx context.Context, h held, m *statemachine.Message, a *s
 }
 
 // request waits for the query's turn and then for its outcome.
-func (q *queries) request(ctx context.Context, h held, query *smpp.QuerySM) (smpp.Answer, error) {
+func (q *queries) request(ctx context.Context, h held, m *statemachine.Message, about statemachine.AttemptRef, id string) (reply, error) {
 	ctx, cancel := context.WithDeadline(ctx, h.until)
 	defer cancel()
 	if !rest(ctx, q.turn(time.Now())) {
-		return smpp.Answer{}, ctx.Err()
+		return reply{}, fmt.Errorf("%w: %w", errUnasked, ctx.Err())
 	}
-	return q.client.Request(ctx, query)
+	return q.asks.query(ctx, m, about, id)
 }
 
 // turn takes the next turn to send a query, and says how long it is until then.
@@ -246,18 +225,6 @@ func (q *queries) interval() time.Duration {
 		rate *= queryShareOfOne
 	}
 	return time.Duration(float64(time.Second) / rate)
-}
-
-// queryResp reads an answer to a query_sm (SMPP v3.4 §4.8.2), as far as its body can be read. A
-// generic_nack says nothing but its status.
-func queryResp(a *smpp.Answer) *statemachine.QueryResp {
-	fact := &statemachine.QueryResp{Session: a.Session, PDU: a.PDU, CommandStatus: uint32(a.CommandStatus)}
-	pdu, _ := smpp.Decode(a.PDU) // what stands before a fault is read
-	if resp, ok := pdu.(*smpp.QuerySMResp); ok {
-		fact.MessageID, fact.FinalDateRaw = resp.MessageID, resp.FinalDate
-		fact.MessageState, fact.ErrorCode = resp.MessageState, resp.ErrorCode
-	}
-	return fact
 }
 
 // rest waits, and reports whether ctx let it.

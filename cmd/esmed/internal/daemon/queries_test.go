@@ -20,7 +20,7 @@ func quietQueries(throughput float64, busy bool) *queries {
 	cfg := config.DefaultSMSC()
 	cfg.Name, cfg.Addr, cfg.Throughput = "alpha", []string{"127.0.0.1:1"}, throughput
 	client := smpp.New(smpp.Config{Name: "alpha/1", Addrs: cfg.Addr})
-	return newQueries(&cfg, nil, client, func() bool { return busy }, func() bool { return false }, zap.NewNop())
+	return newQueries(&inquirer{cfg: &cfg, client: client}, func() bool { return busy }, func() bool { return false }, zap.NewNop())
 }
 
 func TestQueries_leaveTheSMSCToSubmits(t *testing.T) {
@@ -64,7 +64,8 @@ func TestQueries_anSMSCThatIsAwayKeepsNothingOpen(t *testing.T) {
 		q := quietQueries(0, false)
 		require.True(t, q.hold(store.Due{Message: "M1", Part: 1}))
 		began := time.Now()
-		_, err := q.request(t.Context(), <-q.waiting, &smpp.QuerySM{MessageID: "1"})
+		_, err := q.request(t.Context(), <-q.waiting, new(statemachine.Message), statemachine.AttemptRef{}, "1")
+		require.ErrorIs(t, err, errUnasked)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, queryPatience, time.Since(began))
 	})

@@ -35,6 +35,7 @@ type smsc struct {
 	dispatcher *dispatcher
 	answers    *answers
 	receptions *receptions
+	inquirer   *inquirer
 	queries    *queries // nil without query_overdue
 	rates      rates
 }
@@ -59,8 +60,9 @@ func newSMSC(cfg *config.SMSC, shutdown time.Duration, with services) (*smsc, er
 		outlet: newOutlet(client, cfg.Throughput),
 	}
 	s := &smsc{cfg: cfg, client: client, dispatcher: d, answers: a, receptions: r}
+	s.inquirer = &inquirer{cfg: cfg, store: with.store, client: client}
 	if cfg.QueryOverdue {
-		s.queries = newQueries(cfg, with.store, client, d.busy.Load, with.clock.doubted, log)
+		s.queries = newQueries(s.inquirer, d.busy.Load, with.clock.doubted, log)
 	}
 	return s, nil
 }
