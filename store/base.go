@@ -77,7 +77,11 @@ func (s *Store) beginFold(path string, partition uint64, scratch bool) (*bbolt.D
 		if err := s.checkBase(); err != nil {
 			return nil, err
 		}
-		return copyState(s.basePath(), path, scratch)
+		db, err := copyState(s.basePath(), path, scratch)
+		if err != nil {
+			return nil, err
+		}
+		return upgradeOpened(db, filepath.Base(path))
 	}
 	o, err := s.origin(partition)
 	if err != nil {
@@ -98,7 +102,7 @@ func (s *Store) checkBase() error {
 	m, err := stateMetaOf(db)
 	switch {
 	case err != nil:
-	case m.format < stateVersion:
+	case m.format < upgradableState:
 		err = &DamagedError{File: baseFile, Err: fmt.Errorf("is of format %d, and the records that it was made of are dropped", m.format)}
 	default:
 		err = s.checkBeginning(m)
@@ -157,7 +161,9 @@ func (s *Store) openBase() (err error) {
 	}
 	var db *bbolt.DB
 	if there {
-		db, err = openStateFile(s.basePath(), baseFile, stateOptions(false))
+		if db, err = openStateFile(s.basePath(), baseFile, stateOptions(false)); err == nil {
+			db, err = upgradeOpened(db, baseFile)
+		}
 	} else {
 		db, err = s.createBase()
 	}

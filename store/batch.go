@@ -26,6 +26,7 @@ type batch struct {
 	arena     []byte // of decisions
 	scratch   []byte // for a key
 	sizes     map[string]int64
+	queues    map[string]*queueCounts // by SMSC: what to add
 	tallies   map[string]statemachine.Tally
 	windows   map[string]int   // by key: 1 put, -1 taken away
 	overdue   map[string]int64 // by key: what to add
@@ -58,7 +59,7 @@ func newBatch(tx *stateTx, parts partitions, cache *messageCache, rules rulesInF
 	b := &batch{
 		tx: tx, record: record, cache: cache, parts: parts, rules: rules, over: newOverlay(),
 		messages: make(map[statemachine.ID]*statemachine.Message),
-		sizes:    make(map[string]int64), tallies: make(map[string]statemachine.Tally),
+		sizes:    make(map[string]int64), queues: make(map[string]*queueCounts), tallies: make(map[string]statemachine.Tally),
 		windows: make(map[string]int), overdue: make(map[string]int64), late: make(map[uint32]*lateKeys),
 	}
 	if n := len(parts); n > 0 {
@@ -217,11 +218,11 @@ func (b *batch) takeQueue(c *statemachine.QueueChange) {
 	id, key := queueKey(&c.Entry)
 	if c.Remove {
 		b.over.put(id, key, nil)
-		b.sizes[sizeKey(sizeQueue, c.Entry.SMSC)]--
+		b.countQueued(&c.Entry, -1)
 		return
 	}
 	b.over.put(id, key, []byte(c.Entry.Message))
-	b.sizes[sizeKey(sizeQueue, c.Entry.SMSC)]++
+	b.countQueued(&c.Entry, 1)
 }
 
 func (b *batch) takeInbound(c *statemachine.InboundChange) {

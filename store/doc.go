@@ -99,7 +99,7 @@
 //	filters/N       block (4)                 1024 octets of the filter                    "
 //	decisions/N     seq + count (4)           Decision                       N = seq / 2^18
 //	queue           str smsc + (3 - priority) + seq + part (4)               message id
-//	delayed         str smsc + time + (3 - priority) + seq + part (4)        message id
+//	delayed         str smsc + (3 - priority) + time + seq + part (4)        message id; parts that wait for a retry
 //	unanswered      str account + dest        list of attempts
 //	inbox           row key                   InboxRow
 //	inbox_by_key    str account + key         list of row keys
@@ -118,7 +118,8 @@
 //	                str smsc + "d" + second     how many parts IN_DOUBT
 //	holds           smsc                      Hold; queues that nothing is sent from
 //	freeing         table (1) + number (4)    nothing; what was dropped and is to be given back
-//	sizes           "m", "q" + smsc, "i" + smsc, "w" + smsc, "x" + kind     how many messages, parts queued, rows, rows waiting, open exceptions
+//	sizes           "m", "i" + smsc, "w" + smsc, "x" + kind     how many messages, rows, rows waiting, open exceptions
+//	                "q" + smsc                                  QueueCounts: how many parts wait
 //
 // A partition is a range of message ids: the last one, once it is full or spans a week, is followed by one that
 // begins with the next id behind all of its own. Which partition a message, its indexes and its refs belong to
@@ -133,8 +134,9 @@
 // bits there. It is made when its partition is sealed, by the record that begins the next one, of what the
 // indexes hold then; what is put later is added, and nothing is ever taken out.
 //
-// The format is 2. A state.db of format 1 had no windows: Open sets it aside and Run makes it anew from the
-// log, which is in format 1 as before (Stat.Rebuilt).
+// The format is 3. One of format 2 had the time before the priority in delayed, and in sizes how many parts wait
+// in all: Open upgrades it, and base.db when it is next used. A state.db of format 1 had no windows: Open sets it
+// aside and Run makes it anew from the log, which is in format 1 as before (Stat.Rebuilt).
 //
 // All of state.db but freeing follows from the log by statemachine.Fold, in whichever batches: Verify folds
 // again and compares octet for octet.

@@ -88,7 +88,7 @@ func (b *batch) flushMessages(to sink) error {
 }
 
 func (b *batch) flushCounters(to sink) error {
-	if err := b.flushWindows(to); err != nil {
+	if err := errors.Join(b.flushWindows(to), b.flushQueues(to)); err != nil {
 		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(b.sizes)) {
@@ -214,7 +214,7 @@ func readStateMeta(tx *stateTx) (m stateMeta, err error) {
 	m.format, m.cursor, m.rules, m.partition = number(metaFormat), number(metaCursor), number(metaRules), number(metaPartition)
 	m.logFrom = number(metaLogFrom)
 	m.ruled = readRuleSeqs(tx.get(id, metaRuled))
-	if m.format == stateVersion && m.partition != ^number(metaPartitionCheck) {
+	if m.format >= upgradableState && m.partition != ^number(metaPartitionCheck) {
 		err = errMalformed
 	}
 	if v := tx.get(id, metaAt); len(v) == 8 {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -83,4 +84,46 @@ func TestOpen_format1(t *testing.T) {
 	m, err := s.Message(ctx, "01KB9A0000000000000000000B")
 	require.NoError(t, err)
 	require.Equal(t, statemachine.Delivered, m.State)
+}
+
+// TestOpen_format2 opens a store as the version before left it: what waits for a retry stands by time first in
+// its state.db, which is to give back what it dropped, and records were dropped before its base.db.
+func TestOpen_format2(t *testing.T) {
+	cfg := testConfig(unpack(t, "format2.tar.gz"))
+	ctx := context.Background()
+	queue := func(s *Store) (ids []statemachine.ID) {
+		due, err := s.NextQueued(ctx, "alpha", began.AddDate(0, 0, 1), nil, nil, 0)
+		require.NoError(t, err)
+		for _, q := range due {
+			require.Equal(t, "Your code is "+string(q.Message.ID), string(q.Accepted.Parts[0].ShortMessage))
+			ids = append(ids, q.Message.ID)
+		}
+		return ids
+	}
+	before := files(t, cfg.Dir)
+	r, err := OpenReadOnly(cfg)
+	require.NoError(t, err)
+	require.Equal(t, []statemachine.ID{"M5", "M2", "M7", "M3", "M4", "M1"}, queue(r))
+	want := dump(t, r)
+	verifies(t, r)
+	require.NoError(t, r.Close())
+	require.Equal(t, before, files(t, cfg.Dir), "nothing is touched by reading")
+
+	s := start(t, cfg)
+	require.False(t, s.rebuilt)
+	same(t, want, dump(t, s.Store))
+	stats, err := s.QueueStats(ctx)
+	require.NoError(t, err)
+	require.Equal(t, []QueueStat{
+		{SMSC: "alpha", Waiting: 3, Delayed: 3, ByPriority: [priorities]int64{2, 1, 1, 2}, Oldest: began.Add(8*time.Hour + time.Minute)},
+		{SMSC: "beta", Waiting: 1, ByPriority: [priorities]int64{1}, Oldest: began.Add(8*time.Hour + 6*time.Minute)},
+	}, stats)
+	cfg.Now = func() time.Time { return began.AddDate(0, 0, 1) }
+	require.NoError(t, s.stop())
+	s = start(t, cfg)
+	s.append(&statemachine.Sent{Message: "M4", Part: 1, Attempt: 2, SMSC: "alpha", Session: "alpha/1"})
+	require.NoError(t, s.Sync(ctx))
+	require.Equal(t, []statemachine.ID{"M5", "M2", "M7", "M3", "M1"}, queue(s.Store))
+	s.retire(keepSince(began.Add(8 * time.Hour)))
+	madeAnew(t, s)
 }

@@ -218,22 +218,7 @@ func agreeOnCounters(t tb, s *Store, mem *statemachine.Memory) {
 	stat, err := s.Stat(ctx)
 	require.NoError(t, err)
 	require.EqualValues(t, len(mem.Messages), stat.Messages)
-	queued := make(map[string]int64)
-	for e := range mem.Queue {
-		queued[e.SMSC]++
-	}
-	waiting := make(map[statemachine.QueueEntry]bool)
-	for smsc, n := range stat.Queue {
-		require.Equal(t, queued[smsc], n, smsc)
-		delete(queued, smsc)
-		parts, err := s.NextQueued(ctx, smsc, began.AddDate(100, 0, 0), nil, nil, 1e6)
-		require.NoError(t, err)
-		for _, q := range parts {
-			waiting[q.Entry] = true
-		}
-	}
-	require.Empty(t, queued)
-	require.Equal(t, mem.Queue, waiting)
+	agreeOnQueues(t, s, mem)
 	open := make(map[statemachine.ExceptionKind]int64)
 	for _, x := range mem.Exceptions {
 		if x.Status == statemachine.StatusOpen {
@@ -257,6 +242,64 @@ func agreeOnCounters(t tb, s *Store, mem *statemachine.Memory) {
 		require.Equal(t, counted[st.SMSC], st.Waiting)
 		require.Equal(t, st.Waiting > 0, !st.Oldest.IsZero())
 	}
+}
+
+// agreeOnQueues compares counters, pages and holds.
+func agreeOnQueues(t tb, s *Store, mem *statemachine.Memory) {
+	t.Helper()
+	ctx := context.Background()
+	want := make(map[string]*QueueStat)
+	of := func(smsc string) *QueueStat {
+		if want[smsc] == nil {
+			want[smsc] = &QueueStat{SMSC: smsc}
+		}
+		return want[smsc]
+	}
+	for smsc, h := range mem.Holds {
+		of(smsc).Hold = h
+	}
+	messages := make(map[string]map[statemachine.ID]bool)
+	for e := range mem.Queue {
+		st := of(e.SMSC)
+		if st.ByPriority[e.Priority]++; e.NotBefore.IsZero() {
+			st.Waiting++
+		} else {
+			st.Delayed++
+		}
+		if messages[e.SMSC] == nil {
+			messages[e.SMSC] = make(map[statemachine.ID]bool)
+		}
+		messages[e.SMSC][e.Message] = true
+	}
+	stats, err := s.QueueStats(ctx)
+	require.NoError(t, err)
+	waiting := make(map[statemachine.QueueEntry]bool)
+	for _, got := range stats {
+		require.Equal(t, got.Waiting+got.Delayed > 0, !got.Oldest.IsZero())
+		got.Oldest = time.Time{}
+		require.Equal(t, *of(got.SMSC), got)
+		delete(want, got.SMSC)
+		h, err := s.Hold(ctx, got.SMSC)
+		require.NoError(t, err)
+		require.Equal(t, mem.Holds[got.SMSC], h)
+		ids := make(map[statemachine.ID]bool)
+		for _, id := range pages(t, func(after string) ([]statemachine.ID, string, error) {
+			return s.QueuedMessages(ctx, got.SMSC, after, 2)
+		}) {
+			ids[id] = true
+		}
+		require.Equal(t, len(messages[got.SMSC]), len(ids))
+		for id := range ids {
+			require.True(t, messages[got.SMSC][id])
+		}
+		parts, err := s.NextQueued(ctx, got.SMSC, began.AddDate(100, 0, 0), nil, nil, 1e6)
+		require.NoError(t, err)
+		for _, q := range parts {
+			waiting[q.Entry] = true
+		}
+	}
+	require.Empty(t, want)
+	require.Equal(t, mem.Queue, waiting)
 }
 
 // agreeOnWindows compares what ends when, and what of it is overdue at some instants around.

@@ -35,41 +35,61 @@ func pairKey(first, second string) []byte {
 	return bounded(append(appendKeyPart(b, first), second...))
 }
 
-// queueKey is where an entry waits: in the queue by priority and then first in first out, or among the
-// delayed by its time.
+// queueKey is where an entry waits: in the queue by priority and then first in first out, or among the delayed
+// by priority and then by its time.
 func queueKey(e *statemachine.QueueEntry) (tableID, []byte) {
-	b := appendKeyPart(make([]byte, 0, 32), e.SMSC)
+	b := levelPrefix(e.SMSC, int(e.Priority))
 	id := tableID{table: tableQueue}
 	if !e.NotBefore.IsZero() {
 		id.table = tableDelayed
 		b = appendNanos(b, e.NotBefore)
 	}
-	b = append(b, lowestFirst-e.Priority)
 	b = binary.BigEndian.AppendUint64(b, e.Seq)
 	return id, binary.BigEndian.AppendUint32(b, uint32(e.Part))
 }
 
-// lowestFirst less the priority sorts high priorities first.
-const lowestFirst = 3
+// levelPrefix begins the keys of an SMSC's entries of a priority.
+func levelPrefix(smsc string, priority int) []byte {
+	return append(appendKeyPart(make([]byte, 0, 48), smsc), byte(lowestFirst-priority))
+}
 
-// queueEntry reads a key of queueKey without its SMSC, and its value.
-func queueEntry(id table, smsc string, rest, value []byte) (e statemachine.QueueEntry, ok bool) {
-	e.SMSC = smsc
-	if id == tableDelayed {
-		if len(rest) < 8 {
-			return e, false
-		}
-		e.NotBefore = fromKeyNanos(rest)
-		rest = rest[8:]
-	}
-	if len(rest) != 13 || rest[0] > lowestFirst {
+const (
+	// lowestFirst less the priority sorts high priorities first.
+	lowestFirst = 3
+	priorities  = lowestFirst + 1
+	// placeSize is what a key of queue has behind its SMSC: priority, seq and part.
+	placeSize = 1 + 8 + 4
+)
+
+// queueEntry reads a key of queueKey and its value.
+func queueEntry(id table, smsc string, key, value []byte) (e statemachine.QueueEntry, ok bool) {
+	at := len(appendKeyPart(make([]byte, 0, 48), smsc))
+	if len(key) < at {
 		return e, false
 	}
-	e.Priority = lowestFirst - rest[0]
-	e.Seq = binary.BigEndian.Uint64(rest[1:])
-	e.Part = int(binary.BigEndian.Uint32(rest[9:]))
-	e.Message = statemachine.ID(value)
-	return e, true
+	rest := key[at:]
+	if id != tableDelayed {
+		return readPlace(smsc, rest, value)
+	}
+	if len(rest) != 8+placeSize {
+		return e, false
+	}
+	var place [placeSize]byte
+	place[0] = rest[0]
+	copy(place[1:], rest[1+8:])
+	e, ok = readPlace(smsc, place[:], value)
+	e.NotBefore = fromKeyNanos(rest[1:])
+	return e, ok
+}
+
+func readPlace(smsc string, place, value []byte) (e statemachine.QueueEntry, ok bool) {
+	if len(place) != placeSize || place[0] > lowestFirst {
+		return e, false
+	}
+	return statemachine.QueueEntry{
+		SMSC: smsc, Priority: lowestFirst - place[0], Seq: binary.BigEndian.Uint64(place[1:]),
+		Message: statemachine.ID(value), Part: int(binary.BigEndian.Uint32(place[9:])),
+	}, true
 }
 
 func refKey(kind byte, owner, ref string) []byte {
@@ -160,7 +180,7 @@ func sizeKey(kind byte, of string) string { return string(kind) + of }
 
 // Kinds of sizeKey.
 const (
-	sizeQueue    = 'q' // parts that wait, of an SMSC
+	sizeQueue    = 'q' // parts that wait, of an SMSC: queueCounts
 	sizeInbox    = 'i' // rows, of an SMSC
 	sizeWaiting  = 'w' // rows that nobody dismissed, of an SMSC
 	sizeOpen     = 'x' // open exceptions, of a kind

@@ -277,7 +277,7 @@ func TestOpen_stateMissing(t *testing.T) {
 	s.check()
 }
 
-func TestOpen_stateOfEarlierFormat(t *testing.T) {
+func TestOpen_stateOfFormat1(t *testing.T) {
 	cfg := filledDir(t)
 	r, err := OpenReadOnly(cfg)
 	require.NoError(t, err)
@@ -286,7 +286,7 @@ func TestOpen_stateOfEarlierFormat(t *testing.T) {
 	rewrite(t, filepath.Join(cfg.Dir, stateFile), func(tx *bbolt.Tx) error {
 		meta := tx.Bucket(tableID{table: tableMeta}.name())
 		require.NoError(t, meta.Put(metaRestored, []byte("not what the log says")))
-		return meta.Put(metaFormat, seqKey(stateVersion-1))
+		return meta.Put(metaFormat, seqKey(upgradableState-1))
 	})
 	before := files(t, cfg.Dir)
 

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -24,13 +23,16 @@ type Queued struct {
 // the queue is in the order of the log. The zero value begins at the head; set it back to that to see
 // entries again that were given up. It belongs to one goroutine.
 type QueueCursor struct {
-	after [lowestFirst + 1][]byte // by priority: the last key that was handed out or skipped
+	after   [priorities][]byte // the last key that was handed out or skipped
+	retried [priorities]bool   // the last one handed out had waited for its retry
 }
 
-// NextQueued reads up to limit (0 = DefaultLimit) parts of smsc that are due at now, by priority, then
-// first in first out. It does not wait for the applier: when it gives nothing, wait for Changed (taken
-// before the call) or until NextDue. skip names entries that the dispatcher has already taken; it and
-// cur may be nil. ErrKey: a text cannot be unsealed at present; nothing was handed out.
+// NextQueued reads up to limit (0 = DefaultLimit) parts of smsc that are due at now: those of a higher
+// priority first, first in first out. Those that waited for a retry, earliest first, and the others of their
+// priority take turns, so that neither hold back the other. What it costs follows from limit, whatever waits.
+// It does not wait for the applier: when it gives nothing, wait for Changed (taken before the call) or until
+// NextDue. skip names entries that the dispatcher has already taken; it and cur may be nil. ErrKey: a text
+// cannot be unsealed at present; nothing was handed out.
 func (s *Store) NextQueued(ctx context.Context, smsc string, now time.Time, cur *QueueCursor, skip func(statemachine.QueueEntry) bool, limit int) (parts []Queued, err error) {
 	if cur == nil {
 		cur = new(QueueCursor)
@@ -38,9 +40,9 @@ func (s *Store) NextQueued(ctx context.Context, smsc string, now time.Time, cur 
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	r := queueReader{smsc: smsc, prefix: appendKeyPart(nil, smsc), skip: skip, limit: limit, cursor: cur}
+	r := queueReader{smsc: smsc, now: now, skip: skip, limit: limit, cursor: *cur}
 	err = s.view(func(tx *stateTx) error {
-		parts, err = r.read(tx, now)
+		parts, err = r.read(tx)
 		return err
 	})
 	for i := range parts {
@@ -58,39 +60,29 @@ func (s *Store) NextQueued(ctx context.Context, smsc string, now time.Time, cur 
 	if err != nil {
 		return nil, fmt.Errorf("store: queue: %w", err)
 	}
-	r.advance()
+	*cur = r.cursor
 	return parts, nil
 }
 
 // queueReader looks for due entries.
 type queueReader struct {
 	smsc   string
-	prefix []byte
+	now    time.Time
 	skip   func(statemachine.QueueEntry) bool
 	limit  int
-	cursor *QueueCursor
+	cursor QueueCursor // as it is when what was read is handed out
 
-	due  []statemachine.QueueEntry // chosen ones come first in it, in the end
-	seen [lowestFirst + 1][]seenEntry
-}
-
-// seenEntry is an entry of the queue that the reader came across.
-type seenEntry struct {
-	key     []byte
-	seq     uint64
-	part    int
-	skipped bool
+	due []statemachine.QueueEntry
 }
 
 // read chooses the parts and reads their messages.
-func (r *queueReader) read(tx *stateTx, now time.Time) (parts []Queued, err error) {
-	if err := r.delayed(tx, now); err != nil {
-		return nil, err
+func (r *queueReader) read(tx *stateTx) (parts []Queued, err error) {
+	for priority := lowestFirst; priority >= 0 && len(r.due) < r.limit; priority-- {
+		if err := r.level(tx, priority); err != nil {
+			return nil, err
+		}
 	}
-	if err := r.queue(tx); err != nil {
-		return nil, err
-	}
-	for _, e := range r.chosen() {
+	for _, e := range r.due {
 		m, err := messageIn(tx, e.Message)
 		if err != nil {
 			return nil, err
@@ -102,128 +94,83 @@ func (r *queueReader) read(tx *stateTx, now time.Time) (parts []Queued, err erro
 	return parts, nil
 }
 
-func (r *queueReader) skips(e statemachine.QueueEntry) bool { return r.skip != nil && r.skip(e) }
-
-// delayed takes the earliest of those whose time has come.
-func (r *queueReader) delayed(tx *stateTx, now time.Time) error {
-	return tx.scan(tableID{table: tableDelayed}, r.prefix, nil, false, func(key, value []byte) error {
-		e, ok := queueEntry(tableDelayed, r.smsc, key[len(r.prefix):], value)
-		switch {
-		case !ok:
-			return errMalformed
-		case e.NotBefore.After(now) || len(r.due) == r.limit:
-			return errStop
-		case !r.skips(e):
-			r.due = append(r.due, e)
+// level chooses among those of one priority.
+func (r *queueReader) level(tx *stateTx, priority int) error {
+	prefix := levelPrefix(r.smsc, priority)
+	delayed := lane{r, tableDelayed, tx.rows(tableID{table: tableDelayed}, prefix, nil, false), nil}
+	waiting := lane{r, tableQueue, tx.rows(tableID{table: tableQueue}, prefix, r.cursor.after[priority], false), nil}
+	for len(r.due) < r.limit {
+		lanes := [...]*lane{&delayed, &waiting}
+		if r.cursor.retried[priority] {
+			lanes[0], lanes[1] = lanes[1], lanes[0]
 		}
-		return nil
-	})
-}
-
-// queue takes those that need not wait, by priority.
-func (r *queueReader) queue(tx *stateTx) error {
-	taken := 0
-	for priority := lowestFirst; priority >= 0 && taken < r.limit; priority-- {
-		prefix := append(bytes.Clone(r.prefix), byte(lowestFirst-priority))
-		err := tx.scan(tableID{table: tableQueue}, prefix, r.cursor.after[priority], false, func(key, value []byte) error {
-			e, ok := queueEntry(tableQueue, r.smsc, key[len(r.prefix):], value)
-			if !ok {
-				return errMalformed
-			}
-			skipped := r.skips(e)
-			r.seen[priority] = append(r.seen[priority], seenEntry{bytes.Clone(key), e.Seq, e.Part, skipped})
-			if skipped {
-				return nil
-			}
-			r.due = append(r.due, e)
-			if taken++; taken == r.limit {
-				return errStop
-			}
-			return nil
-		})
+		e, ok, err := lanes[0].next()
+		if err == nil && !ok {
+			e, ok, err = lanes[1].next()
+		}
 		if err != nil {
 			return err
 		}
+		if !ok {
+			break
+		}
+		r.due = append(r.due, e)
+		r.cursor.retried[priority] = !e.NotBefore.IsZero()
+	}
+	if waiting.last != nil {
+		r.cursor.after[priority] = bytes.Clone(waiting.last)
 	}
 	return nil
 }
 
-// chosen are the first of all that is due.
-func (r *queueReader) chosen() []statemachine.QueueEntry {
-	slices.SortFunc(r.due, func(a, b statemachine.QueueEntry) int {
-		return cmp.Or(-cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Part, b.Part))
-	})
-	r.due = r.due[:min(len(r.due), r.limit)]
-	return r.due
+// lane is one of the two tables that the entries of a priority stand in.
+type lane struct {
+	r     *queueReader
+	table table
+	rows  *rowWalk // nil: at its end
+	last  []byte   // the key that next gave, or passed over, last
 }
 
-// advance moves the cursor behind what was handed out and what was skipped before it.
-func (r *queueReader) advance() {
-	for priority := range r.seen {
-		for _, seen := range r.seen[priority] {
-			chosen := slices.ContainsFunc(r.due, func(e statemachine.QueueEntry) bool {
-				return e.Seq == seen.seq && e.Part == seen.part && e.NotBefore.IsZero()
-			})
-			if !seen.skipped && !chosen {
-				break
-			}
-			r.cursor.after[priority] = seen.key
+// next gives an entry that is due; false when there is none (any more).
+func (l *lane) next() (e statemachine.QueueEntry, ok bool, err error) {
+	for l.rows != nil {
+		key, value := l.rows.next()
+		if key == nil {
+			break
+		}
+		if e, ok = queueEntry(l.table, l.r.smsc, key, value); !ok {
+			return e, false, errMalformed
+		}
+		if e.NotBefore.After(l.r.now) {
+			break
+		}
+		if l.last = key; l.r.skip == nil || !l.r.skip(e) {
+			return e, true, nil
 		}
 	}
+	l.rows = nil
+	return e, false, nil
 }
 
-// NextDue is when the earliest part of smsc that waits for its time becomes due; false when none waits.
-func (s *Store) NextDue(smsc string) (due time.Time, ok bool) {
-	prefix := appendKeyPart(nil, smsc)
+// NextDue is when the next part of smsc that waits for its retry becomes due, of those that are not at now;
+// false when none waits.
+func (s *Store) NextDue(smsc string, now time.Time) (due time.Time, ok bool) {
 	err := s.view(func(tx *stateTx) error {
-		return tx.scan(tableID{table: tableDelayed}, prefix, nil, false, func(key, value []byte) error {
-			var e statemachine.QueueEntry
-			e, ok = queueEntry(tableDelayed, smsc, key[len(prefix):], value)
-			due = e.NotBefore
-			return errStop
-		})
+		for priority := range priorities {
+			prefix := levelPrefix(smsc, priority)
+			after := appendNanos(slices.Clone(prefix), now.Add(1))
+			err := tx.scan(tableID{table: tableDelayed}, prefix, after, false, func(key, value []byte) error {
+				e, read := queueEntry(tableDelayed, smsc, key, value)
+				if read && (!ok || e.NotBefore.Before(due)) {
+					due, ok = e.NotBefore, true
+				}
+				return errStop
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	return due, ok && err == nil
-}
-
-// UnansweredAttempt is an attempt that left and has no answer.
-type UnansweredAttempt struct {
-	Ref     statemachine.AttemptRef
-	SMSC    string
-	Session string
-	At      time.Time // of its sent record
-}
-
-// Unanswered lists the attempts of an SMSC ("" = any) that have no answer: at start, what a crash left
-// SUBMITTING, for which in_doubt records are due.
-func (s *Store) Unanswered(ctx context.Context, smsc string) ([]UnansweredAttempt, error) {
-	var all []UnansweredAttempt
-	err := s.reading(ctx, "unanswered", func(tx *stateTx) error {
-		return tx.scan(tableID{table: tableUnanswered}, nil, nil, false, func(_, value []byte) error {
-			refs, err := readRefs(value)
-			for _, ref := range refs {
-				m, err := messageIn(tx, ref.Message)
-				if err != nil {
-					return err
-				}
-				if u, ok := unanswered(m, ref); ok && (smsc == "" || u.SMSC == smsc) {
-					all = append(all, u)
-				}
-			}
-			return err
-		})
-	})
-	slices.SortFunc(all, func(a, b UnansweredAttempt) int { return a.At.Compare(b.At) })
-	return all, err
-}
-
-func unanswered(m *statemachine.Message, ref statemachine.AttemptRef) (u UnansweredAttempt, ok bool) {
-	if m == nil {
-		return u, false
-	}
-	if p := m.Part(ref.Part); p != nil && ref.Attempt >= 1 && ref.Attempt <= len(p.Attempts) {
-		a := &p.Attempts[ref.Attempt-1]
-		return UnansweredAttempt{ref, m.SMSC, a.Session, a.At}, true
-	}
-	return u, false
 }

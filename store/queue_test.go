@@ -46,11 +46,13 @@ func TestNextQueued(t *testing.T) {
 		require.Equal(t, []string{"M2/1", "M1/1", "M1/2", "M4/1"}, read(began, nil, nil, 0))
 	})
 	t.Run("what waits for its time comes when it is due, by its priority", func(t *testing.T) {
-		due, ok := s.NextDue("alpha")
+		due, ok := s.NextDue("alpha", began)
 		require.True(t, ok)
 		require.Equal(t, began.Add(time.Hour), due)
 		require.Equal(t, []string{"M2/1", "M5/1", "M1/1", "M1/2", "M4/1"}, read(due, nil, nil, 0))
-		_, ok = s.NextDue("beta")
+		_, ok = s.NextDue("alpha", due)
+		require.False(t, ok, "it is due")
+		_, ok = s.NextDue("beta", began)
 		require.False(t, ok)
 	})
 	t.Run("a cursor hands out each entry once", func(t *testing.T) {
@@ -92,4 +94,146 @@ func TestUnanswered(t *testing.T) {
 			require.Equal(t, "alpha/1", left[0].Session)
 		}
 	}
+}
+
+// TestNextQueued_retriesAndOthers: parts that waited for a retry and the others of their priority take turns,
+// however few are asked for, and a higher priority comes first, retried or not.
+func TestNextQueued_retriesAndOthers(t *testing.T) {
+	ctx := context.Background()
+	s := startIn(t, testConfig(t.TempDir()))
+	accept := func(id string, priority byte) {
+		a := message(id, "", "text of "+id)
+		a.Priority = priority
+		s.append(a)
+	}
+	refuse := func(id statemachine.ID, retry time.Duration) {
+		s.append(
+			&statemachine.Sent{Message: id, Part: 1, Attempt: 1, SMSC: "alpha"},
+			&statemachine.SubmitResp{Message: id, Part: 1, Attempt: 1, SMSC: "alpha", CommandStatus: 0x14, Temporary: true, RetryAt: began.Add(retry)},
+		)
+	}
+	for i := range 4 {
+		accept(fmt.Sprint("R", i), 1)
+	}
+	accept("H", 2)
+	for i := range 4 {
+		refuse(statemachine.ID(fmt.Sprint("R", i)), time.Duration(10-i)*time.Second)
+	}
+	refuse("H", 11*time.Second)
+	for i := range 3 {
+		accept(fmt.Sprint("W", i), 1)
+	}
+	accept("L", 0)
+	require.NoError(t, s.Sync(ctx))
+
+	due, ok := s.NextDue("alpha", began)
+	require.True(t, ok)
+	require.Equal(t, began.Add(7*time.Second), due, "the earliest, whatever its priority")
+	due, ok = s.NextDue("alpha", due)
+	require.True(t, ok)
+	require.Equal(t, began.Add(8*time.Second), due)
+
+	for _, limit := range []int{1, 2, 100} {
+		var cur QueueCursor
+		taken := make(map[statemachine.ID]bool)
+		var order []statemachine.ID
+		for {
+			parts, err := s.NextQueued(ctx, "alpha", began.Add(time.Minute), &cur, func(e statemachine.QueueEntry) bool { return taken[e.Message] }, limit)
+			require.NoError(t, err)
+			if len(parts) == 0 {
+				break
+			}
+			require.LessOrEqual(t, len(parts), limit)
+			for _, q := range parts {
+				taken[q.Entry.Message] = true
+				order = append(order, q.Entry.Message)
+			}
+		}
+		require.Equal(t, []statemachine.ID{"H", "R3", "W0", "R2", "W1", "R1", "W2", "R0", "L"}, order, limit)
+	}
+}
+
+func TestQueueStats(t *testing.T) {
+	ctx := context.Background()
+	cfg := testConfig(t.TempDir())
+	now := began
+	cfg.Now = func() time.Time { return now }
+	s := start(t, cfg)
+	for i := range 5 {
+		a := message(fmt.Sprint("M", i), "", "a text")
+		a.Priority = byte(i % 4)
+		s.append(a)
+		now = now.Add(time.Second)
+	}
+	stats := func() []QueueStat {
+		all, err := s.QueueStats(ctx)
+		require.NoError(t, err)
+		return all
+	}
+	require.Equal(t, []QueueStat{{SMSC: "alpha", Waiting: 5, ByPriority: [4]int64{2, 1, 1, 1}, Oldest: began}}, stats())
+
+	by := statemachine.Operator{By: "uid:0", Reason: "their maintenance"}
+	decide := func(action statemachine.Action, smsc string, ids ...statemachine.ID) Judgement {
+		op := by
+		op.Action, op.SMSC, op.Messages = action, smsc, ids
+		came, err := s.Judge(ctx, &op)
+		require.NoError(t, err)
+		return came[0]
+	}
+	held := decide(statemachine.ActionHold, "beta")
+	require.Empty(t, held.NoEffect)
+	hold := statemachine.Hold{Seq: held.Record.Seq, At: now, By: "uid:0", Reason: "their maintenance"}
+	require.Contains(t, decide(statemachine.ActionHold, "beta").NoEffect, "is held already, by uid:0")
+	decide(statemachine.ActionCancel, "", "M0")
+	require.Contains(t, decide(statemachine.ActionDrop, "beta", "M1").NoEffect, "the queue of beta")
+	decide(statemachine.ActionDrop, "alpha", "M1", "M4", "none")
+	s.append(
+		&statemachine.Sent{Message: "M2", Part: 1, Attempt: 1, SMSC: "alpha"},
+		&statemachine.SubmitResp{Message: "M2", Part: 1, Attempt: 1, SMSC: "alpha", CommandStatus: 0x58, Temporary: true, RetryAt: now.Add(time.Hour)},
+	)
+	want := []QueueStat{
+		{SMSC: "alpha", Waiting: 1, Delayed: 1, ByPriority: [4]int64{2: 1, 3: 1}, Oldest: began.Add(2 * time.Second)},
+		{SMSC: "beta", Hold: hold},
+	}
+	require.Equal(t, want, stats())
+	require.NoError(t, s.stop())
+	s = start(t, cfg)
+	require.Equal(t, want, stats(), "after a restart")
+	got, err := s.Hold(ctx, "beta")
+	require.NoError(t, err)
+	require.Equal(t, hold, got)
+	require.Empty(t, decide(statemachine.ActionRelease, "beta").NoEffect)
+	require.Contains(t, decide(statemachine.ActionRelease, "beta").NoEffect, "is not held")
+	require.Equal(t, want[:1], stats())
+	s.check()
+}
+
+func TestQueuedMessages(t *testing.T) {
+	ctx := context.Background()
+	s := startIn(t, testConfig(t.TempDir()))
+	for i := range 6 {
+		a := message(fmt.Sprint("M", i), "", "a text")
+		if a.Parts = append(a.Parts, a.Parts[0], a.Parts[0]); i == 5 {
+			a.SMSC, a.Account = "alpha2", "alpha2"
+		}
+		s.append(a)
+	}
+	for _, part := range []int{1, 2} {
+		s.append(
+			&statemachine.Sent{Message: "M3", Part: part, Attempt: 1, SMSC: "alpha"},
+			&statemachine.SubmitResp{Message: "M3", Part: part, Attempt: 1, SMSC: "alpha", CommandStatus: 0x58, Temporary: true, RetryAt: began.Add(time.Hour)},
+		)
+	}
+	for limit := 1; limit < 8; limit++ {
+		var all []statemachine.ID
+		for after, more := "", true; more; more = after != "" {
+			ids, next, err := s.QueuedMessages(ctx, "alpha", after, limit)
+			require.NoError(t, err)
+			require.LessOrEqual(t, len(ids), limit)
+			all, after = append(all, ids...), next
+		}
+		require.Equal(t, []statemachine.ID{"M0", "M1", "M2", "M3", "M4", "M3"}, all, "in the order of the queue, then those that wait for a retry")
+	}
+	_, _, err := s.QueuedMessages(ctx, "alpha", "no cursor", 1)
+	require.ErrorIs(t, err, ErrNotFound)
 }

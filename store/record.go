@@ -12,10 +12,10 @@ import (
 )
 
 // formatVersion is the log's that this program writes, and stateVersion state.db's. It reads all logs up to it
-// and refuses newer ones; a state.db of an earlier version is made anew.
+// and refuses newer ones; a state.db of an earlier version is upgraded, or made anew.
 const (
 	formatVersion = 2 // 1 had commits without number and skip (chain.go)
-	stateVersion  = 2 // 1 had no windows
+	stateVersion  = 3 // 1 had no windows; 2 had what waits for a retry by time first, and counts of the queue as a whole
 )
 
 // Fields of record.proto's Record.

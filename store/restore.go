@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -147,8 +146,7 @@ func (s *Store) doubtQueued(ctx context.Context, t table, r *RestoreResult) erro
 			if m == nil || err != nil {
 				return true, err
 			}
-			smsc := appendKeyPart(nil, m.SMSC)
-			e, ok := queueEntry(t, m.SMSC, bytes.TrimPrefix(key, smsc), value)
+			e, ok := queueEntry(t, m.SMSC, key, value)
 			p := m.Part(e.Part)
 			if !ok || p == nil {
 				return false, errMalformed

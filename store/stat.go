@@ -17,7 +17,6 @@ type Stat struct {
 	LogBytes   int64 // in use
 	StateBytes int64 // size of the file
 	Messages   int64
-	Queue      map[string]int64 // parts that wait, by SMSC
 	Open       map[statemachine.ExceptionKind]int64
 	Rebuilt    bool // state.db was missing at Open, or of an earlier format, and was, or is being, made anew from the log
 }
@@ -26,7 +25,7 @@ type Stat struct {
 func (s *Store) Stat(context.Context) (Stat, error) {
 	st := Stat{
 		Records: s.end.Load(), Applied: s.applied.Load(), Rebuilt: s.rebuilt,
-		Queue: make(map[string]int64), Open: make(map[statemachine.ExceptionKind]int64),
+		Open: make(map[statemachine.ExceptionKind]int64),
 	}
 	for _, segment := range s.log.from(0) {
 		st.Segments++
@@ -37,14 +36,12 @@ func (s *Store) Stat(context.Context) (Stat, error) {
 	}
 	err := s.view(func(tx *stateTx) error {
 		return tx.scan(tableID{table: tableSizes}, nil, nil, false, func(key, value []byte) error {
-			n, of := readSize(value), string(key[1:])
+			of := string(key[1:])
 			switch key[0] {
 			case sizeMessages:
-				st.Messages = n
-			case sizeQueue:
-				st.Queue[of] = n
+				st.Messages = readSize(value)
 			case sizeOpen:
-				st.Open[statemachine.ExceptionKind(of)] = n
+				st.Open[statemachine.ExceptionKind(of)] = readSize(value)
 			}
 			return nil
 		})

@@ -130,6 +130,9 @@ func (s *Store) foldTail() error {
 			return err
 		}
 	}
+	if err := s.upgradeOver(over); err != nil {
+		return err
+	}
 	err := s.view(func(tx *stateTx) error {
 		parts, err := readPartitions(tx)
 		if err != nil {
@@ -157,6 +160,20 @@ func (s *Store) foldTail() error {
 	s.over = over
 	s.applied.Store(s.end.Load())
 	return err
+}
+
+// upgradeOver lays over a state.db of an earlier format what makes it one of this.
+func (s *Store) upgradeOver(over *overlay) error {
+	return s.view(func(tx *stateTx) error {
+		m, err := readStateMeta(tx)
+		if err != nil || m.format == stateVersion {
+			return err
+		}
+		err = upgradeTo3(tx, overlaySink{over})
+		over.sort()
+		s.over = over
+		return err
+	})
 }
 
 // viewRecord is statemachine.View's Record. Of the records that are dropped it has the rules in force at the

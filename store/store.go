@@ -64,7 +64,7 @@ func Open(cfg Config) (*Store, error) {
 
 // OpenReadOnly opens data_dir for reading while no daemon has it (ErrLocked when one does; ErrNoStore
 // when there is nothing). Nothing is written: what state.db lacks is folded in memory, all of the log
-// if there is no state.db, or one of an earlier format. Run and what writes answer ErrReadOnly.
+// if there is no state.db, or one of format 1. Run and what writes answer ErrReadOnly.
 func OpenReadOnly(cfg Config) (*Store, error) {
 	s, err := open(cfg.withDefaults(), false)
 	if err != nil {
@@ -149,8 +149,11 @@ func (s *Store) openFiles(write bool) error {
 			return err
 		}
 	}
-	if s.state == nil {
+	switch {
+	case s.state == nil:
 		return s.beginState(write)
+	case write:
+		return upgradeState(s.state, stateFile)
 	}
 	return nil
 }
@@ -215,7 +218,7 @@ func (s *Store) checkState() (older uint64, err error) {
 	if m.cursor > s.log.last() {
 		return 0, &DamagedError{File: logDir, Seq: s.log.last() + 1, Err: fmt.Errorf("ends before seq %d, which state.db has", m.cursor)}
 	}
-	if m.format < stateVersion {
+	if m.format < upgradableState {
 		return m.format, nil
 	}
 	if err := s.checkBeginning(m); err != nil {

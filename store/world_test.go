@@ -35,9 +35,10 @@ var (
 )
 
 func (w *world) next(t *rapid.T) statemachine.Fact {
-	kinds := []string{"accepted", "reception", "reception", "rules", "session", "retry"}
+	kinds := []string{"accepted", "reception", "reception", "rules", "session", "retry", "hold"}
 	if len(w.messages) > 0 {
-		kinds = append(kinds, "sent", "sent", "sent", "submit_resp", "submit_resp", "submit_resp", "in_doubt", "expired", "cutoff", "query_resp")
+		kinds = append(kinds, "sent", "sent", "sent", "submit_resp", "submit_resp", "submit_resp", "in_doubt", "expired", "cutoff", "query_resp",
+			"cancel", "drop", "cancel_resp")
 	}
 	kind := rapid.SampledFrom(kinds).Draw(t, "kind")
 	switch kind {
@@ -52,6 +53,9 @@ func (w *world) next(t *rapid.T) statemachine.Fact {
 		return &statemachine.SessionEvent{SMSC: "alpha", Session: "alpha/1", Event: "bound"}
 	case "retry":
 		return &statemachine.Retry{Row: statemachine.InboxKey("none")}
+	case "hold":
+		action := rapid.SampledFrom([]statemachine.Action{statemachine.ActionHold, statemachine.ActionRelease}).Draw(t, "action")
+		return &statemachine.Operator{Action: action, By: "uid:0", Reason: "a reason", SMSC: smscs.Draw(t, "smsc")}
 	}
 	m := rapid.SampledFrom(w.messages).Draw(t, "message")
 	part := rapid.IntRange(1, len(m.parts)).Draw(t, "part")
@@ -76,6 +80,13 @@ func (w *world) next(t *rapid.T) statemachine.Fact {
 		return &statemachine.AttemptInDoubt{Message: m.id, Part: part, Attempt: attempt, SMSC: m.smsc, Cause: "cut", NotWritten: rapid.Bool().Draw(t, "not written")}
 	case "expired":
 		return &statemachine.QueueExpired{Message: m.id}
+	case "cancel":
+		return &statemachine.Operator{Action: statemachine.ActionCancel, By: "uid:0", Messages: []statemachine.ID{m.id}}
+	case "drop":
+		other := rapid.SampledFrom(w.messages).Draw(t, "other")
+		return &statemachine.Operator{Action: statemachine.ActionDrop, By: "uid:0", SMSC: m.smsc, Messages: []statemachine.ID{m.id, other.id, "none"}}
+	case "cancel_resp":
+		return &statemachine.CancelResp{Message: m.id, Part: part, Attempt: attempt, SMSC: m.smsc, CommandStatus: uint32(rapid.IntRange(0, 1).Draw(t, "status"))}
 	case "cutoff":
 		return &statemachine.Cutoff{Message: m.id, Part: part}
 	}

@@ -181,7 +181,7 @@ func (d *dispatcher) take(ctx context.Context, b *batch, n int) (*waiting, error
 	d.busy.Store(len(queued) == n)
 	if len(queued) == 0 {
 		d.outlet.lapse(time.Now())
-		due, _ := d.store.NextDue(d.cfg.Name)
+		due, _ := d.store.NextDue(d.cfg.Name, b.at)
 		return &waiting{until: due, queue: true}, nil
 	}
 	for _, q := range queued {

@@ -82,6 +82,9 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	st, err := g.store.Stat(ctx)
 	if err == nil {
 		g.stat(st, set)
+		err = g.queues(ctx, set)
+	}
+	if err == nil {
 		err = g.inbox(ctx, now, set)
 	}
 	if err == nil { // else these would wait as long for nothing
@@ -96,12 +99,17 @@ type setter func(desc *prometheus.Desc, v float64, labels ...string)
 
 func (g *gauges) stat(st store.Stat, set setter) {
 	set(g.applyLag, float64(st.Records-st.Applied))
-	for smsc, n := range st.Queue {
-		set(g.queueSize, float64(n), smsc)
-	}
 	for kind, n := range st.Open {
 		set(g.exceptionsOpen, float64(n), string(kind))
 	}
+}
+
+func (g *gauges) queues(ctx context.Context, set setter) error {
+	stats, err := g.store.QueueStats(ctx)
+	for _, q := range stats {
+		set(g.queueSize, float64(q.Waiting+q.Delayed), q.SMSC)
+	}
+	return err
 }
 
 func (g *gauges) inbox(ctx context.Context, now time.Time, set setter) error {

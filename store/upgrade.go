@@ -1,0 +1,107 @@
+package store
+
+import (
+	"errors"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"esmed/statemachine"
+)
+
+// upgradableState is the earliest format of state.db that is brought up to this one. Of an earlier one only the
+// log is used.
+const upgradableState = 2
+
+// upgradeState brings a state file up to this format, in one transaction.
+func upgradeState(db *bbolt.DB, file string) error {
+	m, err := stateMetaOf(db)
+	if err != nil || m.format == stateVersion {
+		return err
+	}
+	return diskFull(stateDamaged(0, guard(file, func() error {
+		return db.Update(func(tx *bbolt.Tx) error {
+			state := newStateTx(tx, nil)
+			return upgradeTo3(state, state)
+		})
+	})))
+}
+
+// upgradeOpened gives a state file that was just opened, once it is of this format.
+func upgradeOpened(db *bbolt.DB, file string) (*bbolt.DB, error) {
+	if err := upgradeState(db, file); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// upgradeTo3 writes what makes a projection of format 2 one of format 3, which is what the log gives: those that wait
+// for a retry stand by priority first, and what waits is counted by priority. It takes as long as the queue is.
+func upgradeTo3(from *stateTx, to sink) error {
+	counts := make(map[string]*queueCounts)
+	err := from.scan(tableID{table: tableSizes}, []byte{sizeQueue}, nil, false, func(key, _ []byte) error {
+		counts[string(key[1:])] = new(queueCounts)
+		return nil
+	})
+	for smsc, c := range counts {
+		if err == nil {
+			err = upgradeQueue(from, to, smsc, c)
+		}
+		if err == nil {
+			err = to.put(tableID{table: tableSizes}, []byte(sizeKey(sizeQueue, smsc)), appendQueueCounts(nil, c))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return to.put(tableID{table: tableMeta}, metaFormat, seqKey(stateVersion))
+}
+
+func upgradeQueue(from *stateTx, to sink, smsc string, c *queueCounts) error {
+	prefix := appendKeyPart(nil, smsc)
+	err := from.scan(tableID{table: tableQueue}, prefix, nil, false, func(key, value []byte) error {
+		e, ok := queueEntry(tableQueue, smsc, key, value)
+		if !ok {
+			return errMalformed
+		}
+		c.change(&e, 1)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	id := tableID{table: tableDelayed}
+	var was [][]byte
+	var entries []statemachine.QueueEntry
+	err = from.scan(id, prefix, nil, false, func(key, value []byte) error {
+		e, ok := queueEntryOf2(smsc, key[len(prefix):], value)
+		if !ok {
+			return errMalformed
+		}
+		c.change(&e, 1)
+		was, entries = append(was, slices.Clone(key)), append(entries, e)
+		return nil
+	})
+	for _, key := range was {
+		if err == nil {
+			err = to.delete(id, key)
+		}
+	}
+	for i := range entries {
+		if err == nil {
+			_, key := queueKey(&entries[i])
+			err = to.put(id, key, []byte(entries[i].Message))
+		}
+	}
+	return err
+}
+
+// queueEntryOf2 reads a key of delayed, behind its SMSC, as it was in format 2: the time, and what a key of queue has.
+func queueEntryOf2(smsc string, rest, value []byte) (e statemachine.QueueEntry, ok bool) {
+	if len(rest) != 8+placeSize {
+		return e, false
+	}
+	e, ok = readPlace(smsc, rest[8:], value)
+	e.NotBefore = fromKeyNanos(rest)
+	return e, ok
+}
