@@ -3,11 +3,10 @@ package command
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // keyKind is the kind of value that a key of a submission has.
@@ -19,11 +18,20 @@ const (
 	receiptKey         // a word or a whole number
 	addressKey         // an object of addressKeys
 	listKey            // a list, which a CSV cell has in JSON
+	ignoredKey         // what a file of rejected rows says of them
+)
+
+// Columns and keys with a meaning of their own. What a file of rejected rows adds is read past, so that it can be
+// sent when it was corrected.
+const (
+	refColumn   = "ref"
+	errorColumn = "error" // why the row was rejected
+	lineColumn  = "line"  // where it stood in the file that was sent
 )
 
 // submissionKeys are the keys of a row, as POST /v1/messages has them.
 var submissionKeys = map[string]keyKind{
-	"to": textKey, "from": textKey, "text": textKey, "smsc": textKey, "ref": textKey, "source": addressKey, "dest": addressKey,
+	"to": textKey, "from": textKey, "text": textKey, "smsc": textKey, refColumn: textKey, "source": addressKey, "dest": addressKey,
 	"validity": textKey, "schedule_delivery_time": textKey, "registered_delivery": receiptKey, "alphabet": textKey,
 	"data_coding": numberKey, "data_hex": textKey, "udh_hex": textKey, "service_type": textKey, "protocol_id": numberKey,
 	"priority_flag": numberKey, "replace_if_present_flag": numberKey, "tlvs": listKey, "in_doubt": textKey, "callback_url": textKey,
@@ -33,6 +41,9 @@ var addressKeys = map[string]keyKind{"addr": textKey, "ton": numberKey, "npi": n
 
 // columnKind is the kind of a CSV column: a key, or a key of an address as "dest.ton".
 func columnKind(name string) (keyKind, bool) {
+	if name == errorColumn || name == lineColumn {
+		return ignoredKey, true
+	}
 	outer, inner, dotted := strings.Cut(name, ".")
 	kind, ok := submissionKeys[outer]
 	if !dotted {
@@ -42,7 +53,7 @@ func columnKind(name string) (keyKind, bool) {
 	return innerKind, ok && kind == addressKey && innerOK
 }
 
-// columnNames are all columns, sorted.
+// columnNames are all columns that say something of a message, sorted.
 func columnNames() []string {
 	var names []string
 	for name, kind := range submissionKeys {
@@ -58,72 +69,67 @@ func columnNames() []string {
 	return names
 }
 
-// cell reads a CSV cell.
-func (k keyKind) cell(s string) (any, error) {
+// appendCell writes a CSV cell as JSON. What it says is the daemon's to judge.
+func (k keyKind) appendCell(b []byte, cell string) ([]byte, error) {
+	if !utf8.ValidString(cell) {
+		return b, errNotUTF8
+	}
 	switch k {
 	case numberKey, receiptKey:
-		n, err := strconv.ParseInt(s, 0, 32)
+		n, err := strconv.ParseInt(cell, 0, 32)
 		switch {
 		case err == nil:
-			return json.Number(strconv.FormatInt(n, 10)), nil
+			return strconv.AppendInt(b, n, 10), nil
 		case k == numberKey:
-			return nil, errors.New("must be a whole number")
+			return b, errors.New("must be a whole number")
 		}
 	case listKey:
-		var list []any
-		dec := json.NewDecoder(strings.NewReader(s))
-		dec.UseNumber()
-		if dec.Decode(&list) != nil || list == nil {
-			return nil, errors.New("must be a list in JSON")
+		var list []json.RawMessage
+		if json.Unmarshal([]byte(cell), &list) != nil || list == nil {
+			return b, errors.New("must be a list in JSON")
 		}
-		return list, nil
+		return append(b, oneLine(cell)...), nil
 	}
-	return s, nil
+	return appendText(b, cell), nil
 }
 
-// checkKeys looks whether every key is known, exactly as written, and has a value of its kind. What the
-// value says is the API's to judge.
-func checkKeys(object map[string]any, known map[string]keyKind) error {
-	for _, key := range slices.Sorted(maps.Keys(object)) {
-		kind, ok := known[key]
-		if !ok {
-			return fmt.Errorf("unknown key %q", key)
+// oneLine is JSON without line ends, which are blanks there.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' {
+			return ' '
 		}
-		if err := kind.check(object[key]); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
-		}
-	}
-	return nil
+		return r
+	}, s)
 }
 
-func (k keyKind) check(v any) error {
-	_, isText := v.(string)
-	number, isNumber := v.(json.Number)
-	if isNumber {
-		_, err := number.Int64()
-		isNumber = err == nil
-	}
-	switch k {
-	case textKey:
-		return must(isText, "a text")
-	case numberKey:
-		return must(isNumber, "a whole number")
-	case receiptKey:
-		return must(isText || isNumber, "a word or a whole number")
-	case listKey:
-		_, ok := v.([]any)
-		return must(ok, "a list")
-	}
-	address, ok := v.(map[string]any)
-	if !ok {
-		return must(false, "an object with addr, ton and npi")
-	}
-	return checkKeys(address, addressKeys)
+// appendKey begins a member of an object that has just begun or has members.
+func appendKey(b []byte, key string) []byte {
+	b = append(appendComma(b), '"')
+	b = append(b, key...)
+	return append(b, '"', ':')
 }
 
-func must(ok bool, what string) error {
-	if ok {
-		return nil
+func appendComma(b []byte) []byte {
+	if b[len(b)-1] == '{' {
+		return b
 	}
-	return errors.New("must be " + what)
+	return append(b, ',')
+}
+
+// appendText writes a text in UTF-8 as JSON (RFC 8259 §7).
+func appendText(b []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c < ' ':
+			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xF])
+		default:
+			b = append(b, c)
+		}
+	}
+	return append(b, '"')
 }

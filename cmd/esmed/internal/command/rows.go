@@ -2,235 +2,135 @@ package command
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/csv"
-	"encoding/json"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
+	"syscall"
 )
 
-// row is a message of a file, as a line of the batch endpoint. line is where it stands in the file.
+// row is a message of a file, as a line of the batch endpoint.
 type row struct {
-	line int
-	json []byte
-	ref  bool // it has a ref, so that it may be sent again
+	line     int    // where it begins in the file, from 1
+	from, to int64  // its octets in the file
+	json     []byte // nil when err is set
+	ref      bool   // it has a ref, by which it is known
+	err      error  // why it cannot be read
+
+	resent bool // it was on its way before, on a connection that was lost
 }
 
-// rowError is a row that cannot be read.
-type rowError struct {
-	line int
-	err  error
-}
-
-func (e *rowError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.err) }
-
-func (e *rowError) Unwrap() error { return e.err }
-
-// rowReader reads rows one by one; io.EOF after the last one. After a *rowError it goes on.
+// rowReader reads rows one by one; io.EOF after the last one. A row that cannot be read has an err; an error
+// of the reader ends the file.
 type rowReader func() (row, error)
 
-// openRows opens a file of messages. The caller closes it.
-func openRows(path, format, refPrefix string) (rowReader, io.Closer, error) {
+// maxRow is more than any row has in octets. What is longer is a quote that nobody closed.
+const maxRow = 1 << 20
+
+// rowFile is a file of messages. It is held open while it is sent, so that what was checked is what is sent
+// even if the name is given to another file meanwhile.
+type rowFile struct {
+	file      *os.File
+	path      string // absolute, without links
+	size      int64
+	format    string // csv | ndjson
+	refPrefix string // "" = rows without ref have none
+}
+
+// openRowFile opens a file for this process alone. The caller closes it.
+func openRowFile(path, format, refPrefix string) (*rowFile, error) {
 	if format == "" {
 		switch strings.ToLower(filepath.Ext(path)) {
 		case ".csv":
-			format = "csv"
+			format = formatCSV
 		case ".ndjson", ".jsonl":
-			format = "ndjson"
+			format = string(formatNDJSON)
 		}
 	}
-	f, err := os.Open(path)
+	if format != formatCSV && format != string(formatNDJSON) {
+		return nil, &failure{text: "this is neither .csv nor .ndjson: " + path, hint: "say which with --file-format", code: exitUsage}
+	}
+	file, err := os.Open(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	switch format {
-	case "csv":
-		next, err := csvRows(f, refPrefix)
-		if err != nil {
-			return nil, nil, errors.Join(err, f.Close())
-		}
-		return next, f, nil
-	case "ndjson":
-		return jsonRows(f, refPrefix), f, nil
+	f := &rowFile{file: file, format: format, refPrefix: refPrefix}
+	if err := f.claim(path); err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
-	_ = f.Close()
-	return nil, nil, &failure{text: "this is neither .csv nor .ndjson: " + path, hint: "say which with --file-format", code: exitUsage}
+	return f, nil
 }
 
-// csvRows reads a header, then a message a record. A column is a key of a submission; dotted names are
-// keys of its addresses (dest.ton). An empty cell leaves the key out.
-func csvRows(r io.Reader, refPrefix string) (rowReader, error) {
-	in := csv.NewReader(skipBOM(r))
-	in.ReuseRecord = true
-	header, err := in.Read()
+const formatCSV = "csv"
+
+// claim finds the file's real name and locks it.
+func (f *rowFile) claim(path string) error {
+	info, err := f.file.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("the header: %w", err)
-	}
-	columns := slices.Clone(header)
-	for i, name := range columns {
-		if _, ok := columnKind(name); !ok || slices.Contains(columns[:i], name) {
-			return nil, &failure{text: fmt.Sprintf("the header has an unknown or a second column %q", name), hint: "columns are " + strings.Join(columnNames(), ", ")}
-		}
-	}
-	return func() (row, error) {
-		record, err := in.Read()
-		if err != nil {
-			return row{}, csvError(err, len(record), len(columns))
-		}
-		line, _ := in.FieldPos(0)
-		r, err := csvRow(line, columns, record, refPrefix)
-		if err != nil {
-			return row{}, &rowError{line, err}
-		}
-		return r, nil
-	}, nil
-}
-
-// csvError gives an error of the CSV reader its line, if it is about one row.
-func csvError(err error, columns, want int) error {
-	var parse *csv.ParseError
-	switch {
-	case !errors.As(err, &parse):
-		return err
-	case errors.Is(err, csv.ErrFieldCount):
-		return &rowError{parse.StartLine, fmt.Errorf("it has %s, the header %d", plural(columns, "column"), want)}
-	}
-	return &rowError{parse.StartLine, parse.Err}
-}
-
-func csvRow(line int, columns, record []string, refPrefix string) (row, error) {
-	object, err := csvObject(columns, record)
-	if err != nil {
-		return row{}, err
-	}
-	if refPrefix != "" && object["ref"] == nil {
-		object["ref"] = refPrefix + strconv.Itoa(line)
-	}
-	if err := checkRow(object); err != nil {
-		return row{}, err
-	}
-	b, err := json.Marshal(object)
-	if err != nil {
-		return row{}, err
-	}
-	return row{line: line, json: b, ref: given(object["ref"])}, nil
-}
-
-var errNotUTF8 = errors.New("not UTF-8: save the file in that encoding")
-
-func csvObject(columns, record []string) (map[string]any, error) {
-	object := make(map[string]any, len(columns))
-	for i, cell := range record {
-		if cell == "" {
-			continue
-		}
-		if !utf8.ValidString(cell) {
-			return nil, fmt.Errorf("%s: %w", columns[i], errNotUTF8)
-		}
-		kind, _ := columnKind(columns[i])
-		value, err := kind.cell(cell)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", columns[i], err)
-		}
-		outer, inner, dotted := strings.Cut(columns[i], ".")
-		if !dotted {
-			object[outer] = value
-			continue
-		}
-		address, _ := object[outer].(map[string]any)
-		if address == nil {
-			address = map[string]any{}
-			object[outer] = address
-		}
-		address[inner] = value
-	}
-	return object, nil
-}
-
-// jsonRows reads an object a line; blank lines are skipped.
-func jsonRows(r io.Reader, refPrefix string) rowReader {
-	lines := bufio.NewScanner(skipBOM(r))
-	lines.Buffer(make([]byte, 0, 64<<10), maxText)
-	n := 0
-	return func() (row, error) {
-		for lines.Scan() {
-			n++
-			line := bytes.TrimSpace(lines.Bytes())
-			if len(line) == 0 {
-				continue
-			}
-			if !utf8.Valid(line) {
-				return row{}, &rowError{n, errNotUTF8}
-			}
-			var value any
-			dec := json.NewDecoder(bytes.NewReader(line))
-			dec.UseNumber()
-			if err := dec.Decode(&value); err != nil {
-				return row{}, &rowError{n, fmt.Errorf("not JSON: %w", err)}
-			}
-			object, ok := value.(map[string]any)
-			if !ok || dec.More() {
-				return row{}, &rowError{n, errors.New("must be one JSON object")}
-			}
-			return jsonRow(n, slices.Clone(line), object, refPrefix)
-		}
-		if err := lines.Err(); err != nil {
-			return row{}, fmt.Errorf("after line %d: %w", n, err)
-		}
-		return row{}, io.EOF
-	}
-}
-
-// jsonRow passes a line on as it is, so that nothing in its texts is read and written anew; a ref is put
-// in front.
-func jsonRow(n int, line []byte, object map[string]any, refPrefix string) (row, error) {
-	if _, has := object["ref"]; !has && refPrefix != "" {
-		ref, err := json.Marshal(refPrefix + strconv.Itoa(n))
-		if err != nil {
-			return row{}, &rowError{n, err}
-		}
-		object["ref"] = refPrefix
-		line = slices.Concat([]byte(`{"ref":`), ref, []byte(","), line[1:])
-	}
-	if err := checkRow(object); err != nil {
-		return row{}, &rowError{n, err}
-	}
-	return row{line: n, json: line, ref: given(object["ref"])}, nil
-}
-
-// checkRow checks what can be told without the daemon.
-func checkRow(object map[string]any) error {
-	if err := checkKeys(object, submissionKeys); err != nil {
 		return err
 	}
-	dest, _ := object["dest"].(map[string]any)
-	switch {
-	case !given(object["to"]) && !given(dest["addr"]):
-		return errors.New("to is missing")
-	case given(object["text"]) && given(object["data_hex"]):
-		return errors.New("text and data_hex exclude each other")
+	if !info.Mode().IsRegular() {
+		return &failure{text: path + " is no regular file, and is read twice", hint: "write its rows to a file first", code: exitUsage}
 	}
-	return nil
+	f.size = info.Size()
+	// Some file systems have no locks; the worst that comes of it is that another one sends the same rows.
+	if errors.Is(syscall.Flock(int(f.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
+		return &failure{text: path + " is being sent by another esmed", hint: "wait until that one has ended"}
+	}
+	if f.path, err = filepath.EvalSymlinks(path); err != nil {
+		return err
+	}
+	f.path, err = filepath.Abs(f.path)
+	return err
 }
 
-// given reports whether a text is there.
-func given(v any) bool {
-	s, _ := v.(string)
-	return s != ""
+func (f *rowFile) close() error { return f.file.Close() }
+
+// rows reads the file from its beginning. sum hashes what was read.
+func (f *rowFile) rows() (next rowReader, sum *fileSum, err error) {
+	sum = &fileSum{sha256.New()}
+	in := io.TeeReader(io.NewSectionReader(f.file, 0, f.size), sum)
+	if f.format == formatCSV {
+		next, err = csvRows(in, f.refPrefix)
+		return next, sum, err
+	}
+	return jsonRows(in, f.refPrefix), sum, nil
 }
 
-// skipBOM leaves out the mark that spreadsheets write in front of UTF-8.
-func skipBOM(r io.Reader) io.Reader {
-	br := bufio.NewReader(r)
-	if b, err := br.Peek(3); err == nil && string(b) == "\uFEFF" {
-		_, _ = br.Discard(3)
-	}
-	return br
+// octets are what the file has from an offset to another.
+func (f *rowFile) octets(from, to int64) ([]byte, error) {
+	b := make([]byte, to-from)
+	_, err := f.file.ReadAt(b, from)
+	return b, err
 }
+
+// fileSum is the SHA-256 of a file.
+type fileSum struct{ hash.Hash }
+
+// String is in hex.
+func (s *fileSum) String() string { return hex.EncodeToString(s.Sum(nil)) }
+
+var (
+	errNotUTF8 = errors.New("not UTF-8: save the file in that encoding")
+	errTooLong = errors.New("longer than any message")
+)
+
+// mark is what spreadsheets write in front of UTF-8.
+const mark = "\uFEFF"
+
+// skipMark leaves the mark out and says how long it was.
+func skipMark(r *bufio.Reader) (octets int64) {
+	if b, err := r.Peek(len(mark)); err == nil && string(b) == mark {
+		_, _ = r.Discard(len(mark))
+		return int64(len(mark))
+	}
+	return 0
+}
+
+// lineRef is the ref of a row without one.
+func lineRef(prefix string, line int) string { return fmt.Sprintf("%s%d", prefix, line) }

@@ -22,9 +22,7 @@ type sendFlags struct {
 	wait    bool
 	timeout durationFlag
 
-	file      string
-	fileType  string
-	refPrefix string
+	file fileFlags
 }
 
 func sendCommand() *cobra.Command {
@@ -36,9 +34,23 @@ func sendCommand() *cobra.Command {
 with --wait. --text - reads the text from stdin, which keeps it out of the process list.
 
 --file submits the rows of a CSV file with a header, or of an NDJSON file. Its columns and keys are those
-of POST /v1/messages: to, from, text, smsc, ref, validity, ... All rows are checked first, and nothing is sent
-when one cannot be read. Rows with a ref are taken once, however often the file is sent: give every row one,
-or let --ref-prefix do it, and an interrupted run is resumed by running it again.`,
+of POST /v1/messages: to, from, text, smsc, ref, validity, ... The daemon judges all rows first, and nothing is sent
+when one is wrong, unless --skip-invalid says so. Rows that are refused are written to FILE.rejected.csv or .ndjson, with
+what is wrong with them and their line: correct that file and send it.
+
+When it is interrupted, run the same command again: no row is taken twice. While the daemon is stopped or takes
+nothing, it waits, for --timeout at most. A row is known by its ref, whichever file it is in, or else by its line in a run
+of the file. --ref-prefix gives rows a ref. The run is remembered in FILE.run, or in $XDG_STATE_HOME/esmed where that
+cannot be written; for the same file
+
+  interrupted, unchanged   goes on with that run
+  finished, or changed     is refused, since rows might be doubled or left out
+  --again                  sends all rows as new ones, in a run of its own; but first an interrupted run of the
+                           unchanged file goes on. For a job that writes its file anew each time
+  --resume                 goes on with the last run: what reads as before in its line is not sent again, a row
+                           where none was accepted is sent, and another row where one was accepted is refused
+
+A file of rows that all have a ref needs none of that, and can be sent as often as you like.`,
 		Example: `  esmed send --to +393331234567 --from ACME --text "Your code is 4711" --ref order-42 --wait
   esmed send --file messages.csv --ref-prefix campaign-7-`,
 		GroupID: groupMessages,
@@ -49,7 +61,7 @@ or let --ref-prefix do it, and an interrupted run is resumed by running it again
 			}
 			c := s.reach.daemon()
 			defer c.Close()
-			if s.file != "" {
+			if s.file.path != "" {
 				return s.sendFile(cmd, c)
 			}
 			return s.sendOne(cmd, c)
@@ -74,36 +86,52 @@ func (s *sendFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&m.Alphabet, "alphabet", "", "gsm7, latin1, ascii or ucs2; the smallest that holds the text when left out")
 	flags.StringVar(&m.InDoubt, "in-doubt", "", "when the answer is lost: hold or resend")
 	flags.BoolVar(&s.wait, "wait", false, "wait until it is final; exit status 0 only if it was delivered")
-	flags.Var(&s.timeout, "timeout", "with --wait: wait no longer than this")
-	flags.StringVar(&s.file, "file", "", "submit the rows of this CSV or NDJSON file")
-	flags.StringVar(&s.fileType, "file-format", "", "csv or ndjson, when the file's name does not say")
-	flags.StringVar(&s.refPrefix, "ref-prefix", "", "with --file: a row without ref gets this and its line number")
+	flags.Var(&s.timeout, "timeout", "with --wait: wait no longer than this; with --file: for a daemon that takes nothing (5m)")
+	s.file.register(cmd)
 }
+
+func (f *fileFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.path, "file", "", "submit the rows of this CSV or NDJSON file")
+	flags.StringVar(&f.format, "file-format", "", "csv or ndjson, when the file's name does not say")
+	flags.StringVar(&f.refPrefix, "ref-prefix", "", "with --file: a row without ref gets this and its line number")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "with --file: have the rows judged, and send none")
+	flags.BoolVar(&f.skipInvalid, "skip-invalid", false, "with --file: send the other rows when some are wrong")
+	flags.StringVar(&f.rejected, "rejected", "", "with --file: write rows that are refused here")
+	flags.BoolVar(&f.wish.again, "again", false, "with --file: send all rows, though the file was sent before")
+	flags.BoolVar(&f.wish.resume, "resume", false, "with --file: go on with the last run, though the file has changed")
+}
+
+// fileOnly are the flags that go with --file.
+var fileOnly = []string{"ref-prefix", "file-format", "dry-run", "skip-invalid", "rejected", "again", "resume"}
 
 // check refuses flags that do not go together. The submission itself is the API's to judge.
 func (s *sendFlags) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
-	if s.file == "" {
+	if s.file.path == "" {
+		for _, name := range fileOnly {
+			if changed(name) {
+				return usage(cmd, "--%s goes with --file", name)
+			}
+		}
 		switch {
 		case !changed("to"):
 			return usage(cmd, "--to is needed, or --file")
 		case !changed("text"):
 			return usage(cmd, "--text is needed")
-		case changed("ref-prefix") || changed("file-format"):
-			return usage(cmd, "--ref-prefix and --file-format go with --file")
 		case s.timeout.d != nil && !s.wait:
 			return usage(cmd, "--timeout goes with --wait")
 		}
 		s.message.RegisteredDelivery = control.RegisteredDelivery(s.receipt)
 		return nil
 	}
-	for _, name := range []string{"to", "text", "from", "smsc", "ref", "validity", "schedule", "receipt", "alphabet", "in-doubt", "wait", "timeout"} {
+	for _, name := range []string{"to", "text", "from", "smsc", "ref", "validity", "schedule", "receipt", "alphabet", "in-doubt", "wait"} {
 		if changed(name) {
 			return usage(cmd, "--%s does not go with --file: the rows say it", name)
 		}
 	}
-	if s.format == formatJSON {
-		return usage(cmd, "a file has many answers: use -o ndjson")
+	if s.file.wish.again && s.file.wish.resume {
+		return usage(cmd, "--again and --resume exclude each other")
 	}
 	return nil
 }

@@ -5,244 +5,177 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
+	"path/filepath"
+	"time"
 
 	"esmed/cmd/esmed/internal/control"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 )
 
-// maxShown bounds how many rows are listed when many are wrong.
-const maxShown = 50
-
-// sendFile submits the rows of a file: a first pass reads them all, a second one sends.
-func (s *sendFlags) sendFile(cmd *cobra.Command, c *control.Client) error {
-	total, refs, err := s.checkFile()
-	if err != nil {
-		return err
-	}
-	next, file, err := openRows(s.file, s.fileType, s.refPrefix)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	batch, err := c.Batch(cmd.Context())
-	if err != nil {
-		return err
-	}
-	r := &fileRun{batch: batch, total: total, refs: refs, lines: make(chan int, linesAhead), out: s.format.to(cmd),
-		progress: newProgress(cmd.ErrOrStderr(), total, "submitting")}
-	err = r.run(cmd.Context(), next)
-	r.progress.end()
-	return errors.Join(r.summary(cmd.ErrOrStderr(), err), closeQuietly(batch))
+// fileFlags are the flags of send --file.
+type fileFlags struct {
+	path        string
+	format      string
+	refPrefix   string
+	wish        runWish
+	dryRun      bool
+	skipInvalid bool
+	rejected    string
 }
 
-// closeQuietly ends a batch; how it went has been said by then.
-func closeQuietly(b *control.Batch) error {
-	_ = b.Close()
+// fileRun is a file on its way through the batch endpoint, in two passes: the first has every row judged by the
+// daemon, the second submits them.
+type fileRun struct {
+	fileFlags
+	client   *control.Client
+	socket   string
+	patience time.Duration
+	stderr   io.Writer
+	out      output
+
+	rows     *rowFile
+	rejects  *rejected
+	journal  *journal // nil: every row has a ref
+	key      string   // of the run; "" likewise
+	progress *progress
+	tally    sendTally
+}
+
+// defaultPatience is long enough for a daemon to be upgraded in.
+const defaultPatience = 5 * time.Minute
+
+// sendFile submits the rows of a file.
+func (s *sendFlags) sendFile(cmd *cobra.Command, c *control.Client) (err error) {
+	r := &fileRun{
+		fileFlags: s.file, client: c, socket: s.reach.socket, patience: defaultPatience,
+		stderr: cmd.ErrOrStderr(), out: s.format.to(cmd), tally: sendTally{File: s.file.path, DryRun: s.file.dryRun},
+	}
+	if s.timeout.d != nil {
+		r.patience = *s.timeout.d
+	}
+	if r.rows, err = openRowFile(r.path, r.format, r.refPrefix); err != nil {
+		return err
+	}
+	defer r.rows.close()
+	if r.rejects, err = newRejected(r.rows, r.rejected); err != nil {
+		return err
+	}
+	defer r.rejects.discard()
+	err = r.run(cmd.Context())
+	return errors.Join(r.tally.print(r.out, r.stderr), err)
+}
+
+func (r *fileRun) run(ctx context.Context) error {
+	checked, err := r.check(ctx)
+	if err != nil || r.dryRun {
+		return err
+	}
+	if err := r.begin(checked); err != nil {
+		return err
+	}
+	began := time.Now()
+	sum, err := r.submit(ctx)
+	r.tally.ended(time.Since(began))
+	switch {
+	case err != nil:
+		return r.cut(err)
+	case sum != checked.sum:
+		return &failure{text: r.path + " was changed while it was sent", hint: "see what was sent with esmed list, then decide between --resume and --again"}
+	}
+	return r.finish()
+}
+
+// begin finds out under which run the rows go out, and makes it last.
+func (r *fileRun) begin(checked checkedFile) error {
+	if checked.unnamed == 0 {
+		if r.wish != (runWish{}) {
+			fmt.Fprintln(r.stderr, "esmed: every row has a ref and is known by it: --again and --resume change nothing")
+		}
+		return nil
+	}
+	socket, err := filepath.Abs(r.socket)
+	if err != nil {
+		return err
+	}
+	if r.journal, err = openJournal(r.rows.path); err != nil {
+		return err
+	}
+	last := r.journal.last
+	chosen, err := r.wish.choose(last, newRun(r.rows.path, checked.sum, socket))
+	if err != nil {
+		return err
+	}
+	if err := r.journal.keep(chosen); err != nil {
+		return err
+	}
+	r.key, r.tally.Run, r.tally.Journal = chosen.Key, chosen.Key, r.journal.path
+	how := "known by their place in this run"
+	if r.tally.Resumed = last != nil && last.Key == chosen.Key; r.tally.Resumed {
+		how = "the run of " + chosen.BegunAt.Format(time.RFC3339) + " goes on"
+	}
+	fmt.Fprintf(r.stderr, "esmed: %s without ref: %s, which is remembered in %s\n", plural(checked.unnamed, "row"), how, clean(r.journal.path))
 	return nil
 }
 
-// checkFile reads every row. It gives their number and whether each has a ref, or what is wrong with them.
-func (s *sendFlags) checkFile() (total int, refs bool, err error) {
-	next, file, err := openRows(s.file, s.fileType, s.refPrefix)
+// submit is the second pass. It gives the hash of what it read.
+func (r *fileRun) submit(ctx context.Context) (sum string, err error) {
+	next, read, err := r.rows.rows()
 	if err != nil {
-		return 0, false, err
+		return "", err
 	}
-	defer file.Close()
-	refs = true
-	wrong := &failure{hint: "correct them and send the file again: nothing was sent"}
-	bad := 0
-	for {
-		r, err := next()
-		var rowErr *rowError
-		switch {
-		case err == io.EOF:
-			if bad > 0 {
-				wrong.text = fmt.Sprintf("%s: %s cannot be read", s.file, plural(bad, "row"))
-				return 0, false, wrong
-			}
-			return total, refs, nil
-		case errors.As(err, &rowErr):
-			if bad++; bad <= maxShown {
-				wrong.more = append(wrong.more, rowErr.Error())
-			}
-			continue
-		case err != nil:
-			return 0, false, fmt.Errorf("%s: %w", s.file, err)
-		}
-		total++
-		refs = refs && r.ref
+	r.progress = newProgress(r.stderr, "submitting", "rows", int64(r.tally.Rows))
+	defer r.progress.end()
+	err = r.courier(next, control.BatchOptions{Key: r.key}, r.answered).run(ctx)
+	return read.String(), err
+}
+
+// courier brings rows to the batch endpoint.
+func (r *fileRun) courier(next rowReader, o control.BatchOptions, answered func(row, control.BatchResult) error) *courier {
+	return &courier{
+		next: next, answered: answered, waiting: r.progress.waiting, patience: r.patience, reached: r.tally.Rows > 0,
+		open: func(ctx context.Context, firstLine int) (*control.Batch, error) {
+			o.FirstLine = firstLine
+			return r.client.BatchWith(ctx, o)
+		},
 	}
 }
 
-// fileRun is a file on its way through the batch endpoint.
-type fileRun struct {
-	batch    *control.Batch
-	total    int
-	refs     bool     // every row has a ref
-	lines    chan int // lines of the rows that were sent and are not answered yet
-	out      output
-	progress *progress
-
-	accepted, existing, rejected int
-	lastLine                     int // of the last row that was answered
-	shown                        []string
-
-	refusal   *control.Problem // why the daemon took no more rows; nil = it did
-	untakenAt int              // line of the first row that it did not take
-}
-
-// linesAhead is how many rows may be on their way; the endpoint reads about as many ahead.
-const linesAhead = 8192
-
-// run sends and receives until all rows are answered or something goes wrong.
-func (r *fileRun) run(ctx context.Context, next rowReader) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return r.send(ctx, next) })
-	g.Go(r.receive)
-	return g.Wait()
-}
-
-func (r *fileRun) send(ctx context.Context, next rowReader) error {
-	defer close(r.lines)
-	for {
-		row, err := next()
-		if err == io.EOF {
-			return r.sendError(r.batch.CloseSend())
+// answered counts an answer, and keeps a row that was refused.
+func (r *fileRun) answered(at row, result control.BatchResult) error {
+	switch why := refusal(at, result.Error); {
+	case why != "":
+		r.tally.Refused++
+		r.tally.note(at.line, why)
+		if err := r.rejects.add(at, why); err != nil {
+			return fmt.Errorf("the file of rejected rows: %w", err)
 		}
-		if err != nil {
-			return err
-		}
-		select {
-		case r.lines <- row.line:
-		default:
-			// The endpoint has fallen behind: let it have what is buffered while we wait.
-			if err := r.batch.Flush(); err != nil {
-				return r.sendError(err)
-			}
-			select {
-			case r.lines <- row.line:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		if err := r.batch.SendLine(row.json); err != nil {
-			return r.sendError(err)
-		}
-	}
-}
-
-// sendError leaves it to the receiver to say why the other side ended the batch.
-func (r *fileRun) sendError(err error) error {
-	if errors.Is(err, control.ErrBatchClosed) {
-		return nil
-	}
-	return err
-}
-
-var errCutShort = errors.New("the daemon ended the batch before all rows were answered")
-
-func (r *fileRun) receive() error {
-	for {
-		result, err := r.batch.Recv()
-		if err == io.EOF {
-			return r.ended()
-		}
-		if err != nil {
-			return err
-		}
-		line, ok := <-r.lines
-		if !ok {
-			return errors.New("the daemon answered a row that was not sent")
-		}
-		r.answered(line, result)
-		if err := r.printResult(line, result); err != nil {
-			return err
-		}
-	}
-}
-
-// left is how many rows are neither accepted nor refused.
-func (r *fileRun) left() int { return r.total - r.accepted - r.existing - r.rejected }
-
-// ended looks whether rows are left.
-func (r *fileRun) ended() error {
-	switch {
-	case r.left() == 0:
-		return nil
-	case r.refusal != nil:
-		return &failure{text: fmt.Sprintf("%s, and %s", r.refusal.Detail, notTaken(r.left()))}
-	}
-	return errCutShort
-}
-
-func notTaken(rows int) string {
-	if rows == 1 {
-		return "1 row was not taken"
-	}
-	return fmt.Sprintf("%d rows were not taken", rows)
-}
-
-func (r *fileRun) answered(line int, result control.BatchResult) {
-	if result.Error != nil && result.Error.Status == http.StatusServiceUnavailable {
-		// The row is as good as any: it is the daemon that takes none.
-		if r.refusal == nil {
-			r.refusal, r.untakenAt = result.Error, line
-		}
-		return
-	}
-	r.lastLine = line
-	switch {
-	case result.Error != nil:
-		if r.rejected++; r.rejected <= maxShown {
-			r.shown = append(r.shown, fmt.Sprintf("line %d: %s", line, result.Error.Error()))
-		}
-	case result.Existing:
-		r.existing++
+	case result.Existing && !at.resent:
+		r.tally.AcceptedBefore++
 	default:
-		r.accepted++
+		r.tally.Accepted++
 	}
-	r.progress.add()
+	r.tally.last = at.line
+	r.progress.set(int64(r.tally.answered()))
+	return r.printResult(at, result)
 }
 
-// printResult prints an answer for programs, its line that of the file.
-func (r *fileRun) printResult(line int, result control.BatchResult) error {
-	if r.out.text() {
+// finish says that all rows are answered.
+func (r *fileRun) finish() (err error) {
+	if r.tally.RejectedFile, err = r.rejects.keep(); err != nil {
+		return fmt.Errorf("the file of rejected rows: %w", err)
+	}
+	if r.journal != nil {
+		done := *r.journal.last
+		done.FinishedAt, done.Refused = time.Now().UTC().Truncate(time.Second), r.tally.Refused
+		if err := r.journal.keep(done); err != nil {
+			return fmt.Errorf("all rows are answered, but that cannot be remembered: %w", err)
+		}
+	}
+	if r.tally.Refused == 0 {
 		return nil
 	}
-	result.Line = line
-	return r.out.object(result)
-}
-
-// summary says how it went, and how to go on if it did not go well.
-func (r *fileRun) summary(stderr io.Writer, err error) error {
-	text := fmt.Sprintf("%s: %d accepted by us, %d accepted before, %d refused", plural(r.total, "row"), r.accepted, r.existing, r.rejected)
-	if left := r.left(); left > 0 && r.refusal != nil {
-		text += fmt.Sprintf(", %d not taken", left)
-	} else if left > 0 {
-		text += fmt.Sprintf(", %d not answered", left)
-	}
-	if r.out.text() {
-		r.out.printf("%s\n", text)
-	} else {
-		fmt.Fprintf(stderr, "esmed: %s\n", text)
-	}
-	if err != nil {
-		return r.cut(err)
-	}
-	if r.rejected == 0 {
-		return nil
-	}
-	f := &failure{text: plural(r.rejected, "row") + " refused", more: r.shown, hint: "correct them and send the file again: rows with a ref are taken once"}
-	if more := r.rejected - len(r.shown); more > 0 {
-		f.more = append(f.more, fmt.Sprintf("and %d more", more))
-	}
-	if !r.refs {
-		f.hint = "send these rows alone again, corrected: rows without a ref would be taken twice"
-	}
-	return f
+	return r.tally.failure(plural(r.tally.Refused, "row")+" refused", "correct them in "+r.tally.RejectedFile+" and send that file")
 }
 
 // cut says how to go on after an end before the end.
@@ -251,18 +184,12 @@ func (r *fileRun) cut(err error) error {
 	if errors.Is(err, context.Canceled) {
 		f = &failure{text: "interrupted"}
 	}
-	answered := fmt.Sprintf("the last row answered is line %d", r.lastLine)
-	if r.lastLine == 0 {
-		answered = "no row was answered"
+	answered := "no row was answered"
+	if r.tally.last > 0 {
+		answered = fmt.Sprintf("the last row answered is line %d", r.tally.last)
 	}
-	f = &failure{text: f.text, more: append([]string{answered}, f.more...), code: f.code}
-	switch {
-	case r.refs:
-		f.hint = "run the same command again: rows that were accepted are recognised by their ref"
-	case r.refusal != nil && r.untakenAt > r.lastLine:
-		f.hint = fmt.Sprintf("send the rows from line %d on again, and none before it: they have no ref, and would be taken twice", r.untakenAt)
-	default:
-		f.hint = "rows without an answer may have been accepted or not: compare with esmed list --since 1h, and send only what is missing; --ref-prefix makes a file resumable"
+	return &failure{
+		text: f.text, more: append([]string{answered}, f.more...), code: f.code,
+		hint: "run the same command again: it goes on where it was, and no row is taken twice",
 	}
-	return f
 }
