@@ -89,17 +89,42 @@ func killed(t *testing.T, bin, inDoubt string) {
 	require.Len(t, messages, killMessages, "a message accepted is a message kept, and a repeat is the first")
 	events, err := smpptest.ReadEvents(bytes.NewReader(d.esmed("events", "--after", "0", "-o", "ndjson")))
 	require.NoError(t, err)
+	texts := textDifferences(smsc.Submits())
+	require.Zero(t, texts[smpptest.Altered], "what came is what was sent")
 	audit := smpptest.Audit(smsc.Truth(), messages, events, smpptest.AuditOptions{RulesFit: true, MaxInDoubt: kills * killWindow})
 	require.Empty(t, audit.Differences, audit.Figures())
 	require.True(t, audit.Agree(), audit.Verdict())
 	t.Log(audit.Verdict())
 	if inDoubt == "hold" {
 		require.Zero(t, audit.MaybeDoubled)
+		require.Zero(t, texts[smpptest.Doubled])
+		require.LessOrEqual(t, texts[smpptest.Lost], audit.InDoubt, "what did not come whole is in doubt")
 	} else {
+		require.Zero(t, texts[smpptest.Lost])
 		require.Zero(t, audit.InDoubt)
 		require.NotZero(t, audit.MaybeDoubled)
 	}
 	d.esmed("verify")
+}
+
+// killText is the text of the nth message; of some it takes several parts.
+func killText(n int) string {
+	return strings.Repeat(fmt.Sprintf("message %d, ", n), 1+n%3*(10+n%17))
+}
+
+func killNumber(n int) string { return fmt.Sprintf("39333%07d", n) }
+
+// textDifferences counts how what came differs from the texts of all messages.
+func textDifferences(came []smpptest.Submit) map[smpptest.DifferenceKind]int {
+	sent := make([]smpptest.Sent, killMessages)
+	for n := range sent {
+		sent[n] = smpptest.Sent{Dest: killNumber(n), Text: killText(n)}
+	}
+	count := map[smpptest.DifferenceKind]int{}
+	for _, d := range smpptest.CompareTexts(sent, smpptest.Join(came, smpptest.GSM7)) {
+		count[d.Kind]++
+	}
+	return count
 }
 
 func buildEsmed(t testing.TB) string {
@@ -246,7 +271,7 @@ func (p *process) submit(ctx context.Context, n int) error {
 		next := p.next()
 		c := control.Dial(p.socket)
 		_, _, err := c.Submit(ctx, control.Submission{
-			To: fmt.Sprintf("+39333%07d", n), From: "ACME", Text: fmt.Sprintf("message %d", n), Ref: fmt.Sprintf("kill-%d", n),
+			To: "+" + killNumber(n), From: "ACME", Text: killText(n), Ref: fmt.Sprintf("kill-%d", n),
 		}, "")
 		c.Close()
 		var problem *control.ProblemError
