@@ -59,6 +59,9 @@ func eventWords(e control.Event) string {
 	on := onSession(e)
 	switch e.Type {
 	case "accepted":
+		if e.Detail != "" {
+			return "taken from the application for " + clean(e.SMSC) + ", " + clean(e.Detail)
+		}
 		return "taken from the application for " + clean(e.SMSC)
 	case "sent":
 		return fmt.Sprintf("%s left%s, sequence_number %s", attemptWords(e), on, sequence(e))

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ type sendFlags struct {
 	reach   reach
 	format  format
 	message control.Submission
-	receipt string
+	fields  sendFields
 
 	wait    bool
 	timeout durationFlag
@@ -31,7 +32,8 @@ func sendCommand() *cobra.Command {
 		Use:   "send --to NUMBER --text TEXT | --file FILE",
 		Short: "Submit a message, or a file of them",
 		Long: `Submits a message. It is on disk when this returns; what became of it is asked with esmed status, or waited for
-with --wait. --text - reads the text from stdin, which keeps it out of the process list.
+with --wait. --text - reads the text from stdin, which keeps it out of the process list. A text that does not fit one
+short message goes in several parts, or as the SMSC's long_messages says.
 
 --file submits the rows of a CSV file with a header, or of an NDJSON file. Its columns and keys are those
 of POST /v1/messages: to, from, text, smsc, ref, validity, ... The daemon judges all rows first, and nothing is sent
@@ -52,6 +54,8 @@ cannot be written; for the same file
 
 A file of rows that all have a ref needs none of that, and can be sent as often as you like.`,
 		Example: `  esmed send --to +393331234567 --from ACME --text "Your code is 4711" --ref order-42 --wait
+  esmed send --to +393331234567 --text "Evacuate the building now" --data-coding 16
+  esmed send --to +393331234567 --data-hex 0AFF --data-coding 4 --udh-hex 060504158A0000
   esmed send --file messages.csv --ref-prefix campaign-7-`,
 		GroupID: groupMessages,
 		Args:    noArgs,
@@ -82,9 +86,8 @@ func (s *sendFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&m.Ref, "ref", "", "your reference: the same one again is the same message")
 	flags.StringVar(&m.Validity, "validity", "", "how long it may be delivered: a duration, RFC 3339 or SMPP time")
 	flags.StringVar(&m.ScheduleDeliveryTime, "schedule", "", "when the SMSC is to deliver it: a duration, RFC 3339 or SMPP time")
-	flags.StringVar(&s.receipt, "receipt", "", "receipt to ask for: final, failure or none")
-	flags.StringVar(&m.Alphabet, "alphabet", "", "gsm7, latin1, ascii or ucs2; the smallest that holds the text when left out")
 	flags.StringVar(&m.InDoubt, "in-doubt", "", "when the answer is lost: hold or resend")
+	s.fields.register(cmd, m)
 	flags.BoolVar(&s.wait, "wait", false, "wait until it is final; exit status 0 only if it was delivered")
 	flags.Var(&s.timeout, "timeout", "with --wait: wait no longer than this; with --file: for a daemon that takes nothing (5m)")
 	s.file.register(cmd)
@@ -117,15 +120,14 @@ func (s *sendFlags) check(cmd *cobra.Command) error {
 		switch {
 		case !changed("to"):
 			return usage(cmd, "--to is needed, or --file")
-		case !changed("text"):
-			return usage(cmd, "--text is needed")
+		case !changed("text") && !changed("data-hex"):
+			return usage(cmd, "--text is needed, or --data-hex")
 		case s.timeout.d != nil && !s.wait:
 			return usage(cmd, "--timeout goes with --wait")
 		}
-		s.message.RegisteredDelivery = control.RegisteredDelivery(s.receipt)
-		return nil
+		return s.fields.fill(cmd, &s.message)
 	}
-	for _, name := range []string{"to", "text", "from", "smsc", "ref", "validity", "schedule", "receipt", "alphabet", "in-doubt", "wait"} {
+	for _, name := range append([]string{"to", "text", "from", "smsc", "ref", "validity", "schedule", "in-doubt", "wait"}, fieldFlags...) {
 		if changed(name) {
 			return usage(cmd, "--%s does not go with --file: the rows say it", name)
 		}
@@ -166,6 +168,9 @@ func (s *sendFlags) sendOne(cmd *cobra.Command, c *control.Client) error {
 	how := "accepted by us"
 	if existing {
 		how = "accepted by us before, with the same ref"
+	}
+	if len(m.Parts) > 1 {
+		how += fmt.Sprintf(", in %d parts,", len(m.Parts))
 	}
 	o.printf("%s %s for %s, state %s\n", clean(m.ID), how, clean(m.SMSC), o.state(m.State))
 	return nil

@@ -51,6 +51,9 @@ func (s *story) tell() {
 	m := &s.m
 	s.printf("Message %s to %s from %s\n", clean(m.ID), clean(m.To), or(m.Source.Addr, "the SMSC's own sender"))
 	s.printf("State   %s, %s\n", s.state(m.State), firmness(m, s.reporter()))
+	if len(m.Parts) > 1 {
+		s.printf("Parts   %d: %s\n", len(m.Parts), s.partStates(m.Parts))
+	}
 	s.printf("Because %s\n", or(m.Reason, "nothing has happened to it yet"))
 	if m.MaybeDoubled {
 		s.printf("        More than one attempt may have arrived: the recipient may have it twice.\n")
@@ -125,7 +128,8 @@ func (s *story) submits() {
 	m := &s.m
 	s.printf("\nWhat was sent, and what %s answered\n", clean(m.SMSC))
 	accepted, sent := m.Acceptance, false
-	for _, p := range m.Parts {
+	told, rest := toldParts(m)
+	for _, p := range told {
 		for _, a := range p.Attempts {
 			sent = true
 			what := fmt.Sprintf("attempt %d", a.Attempt)
@@ -150,6 +154,9 @@ func (s *story) submits() {
 	}
 	if !sent {
 		s.item("-", "nothing was sent yet")
+	}
+	if len(rest) > 0 {
+		s.item("...", "and %s more: %s", plural(len(rest), "part"), s.partStates(rest))
 	}
 }
 
@@ -217,12 +224,15 @@ func (s *story) reported() {
 		s.item("-", "%s", unreported(m))
 		return
 	}
-	on := ""
+	words := reportedWords(r)
 	e, d := s.reception(r.Record)
-	if e != nil {
-		on = onSession(*e)
+	if d != nil && len(m.Parts) > 1 {
+		words = fmt.Sprintf("part %d: %s", d.Part, words)
 	}
-	s.item(clock(r.At), "%s%s (record %d)", reportedWords(r), on, r.Record)
+	if e != nil {
+		words += onSession(*e)
+	}
+	s.item(clock(r.At), "%s (record %d)", words, r.Record)
 	if d != nil && d.Correlation == "matched" {
 		s.item("", "%s", foundWords(*d))
 	}

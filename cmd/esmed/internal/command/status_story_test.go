@@ -2,6 +2,8 @@ package command
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,6 +38,38 @@ func TestStory_idThatTheAnswerHadNot(t *testing.T) {
 	require.Contains(t, by, "an operator said that its message_id is \"77\" (record 9)\n")
 	require.Contains(t, told(m, answer), "its message_id \"77\" was learnt from a report\n")
 	require.Contains(t, told(m), "alpha accepted it with ESME_ROK, message_id \"77\" (record 4)\n")
+}
+
+// TestStory_parts: of many parts those are told that say why the message stands where it does.
+func TestStory_parts(t *testing.T) {
+	parts := func(states ...string) (all []control.Part) {
+		for i, state := range states {
+			all = append(all, control.Part{Part: i + 1, State: state, Attempts: []control.Attempt{{Attempt: 1, Session: "alpha/1", CommandStatus: "ESME_ROK", MessageID: fmt.Sprint(i + 1)}}})
+		}
+		return all
+	}
+	m := control.Message{ID: "M1", SMSC: "alpha", State: "ENROUTE", Parts: parts("DELIVERED", "ENROUTE")}
+	few := told(m)
+	require.Contains(t, few, "Parts   2: 1 DELIVERED, 1 ENROUTE\n")
+	require.Contains(t, few, "part 1, attempt 1 left on alpha/1")
+	require.Contains(t, few, "part 2, attempt 1 left on alpha/1")
+	require.NotContains(t, few, "more")
+
+	states := slices.Repeat([]string{"DELIVERED"}, 200)
+	states[150] = "IN_DOUBT"
+	m.State, m.Parts = "IN_DOUBT", parts(states...)
+	many := told(m)
+	require.Contains(t, many, "Parts   200: 199 DELIVERED, 1 IN_DOUBT\n")
+	require.Contains(t, many, "part 151, attempt 1 left on alpha/1")
+	require.NotContains(t, many, "part 1, attempt 1")
+	require.Contains(t, many, "and 199 parts more: 199 DELIVERED\n")
+
+	m.State, m.Parts = "DELIVERED", parts(slices.Repeat([]string{"DELIVERED"}, 200)...)
+	require.Contains(t, told(m), "and 188 parts more: 188 DELIVERED\n")
+
+	m.Parts, m.Receipt = parts("DELIVERED", "DELIVERED"), &control.MessageReceipt{RawStat: "DELIVRD", Record: 6}
+	by := told(m, control.Event{Seq: 6, Type: "reception", Decisions: []control.Decision{{Record: 6, Part: 2, Correlation: "matched", Verdict: "applied"}}})
+	require.Contains(t, by, "part 2: DELIVRD (record 6)\n")
 }
 
 // TestStory_reportedOnAnotherBind: where SMSCs share an account, the one that reported is named.

@@ -32,7 +32,7 @@ func (r renderer) fact(w *Event, rec statemachine.Record) {
 	case *statemachine.Rules:
 		w.Detail = rulesDetail(f)
 	case *statemachine.MessageAccepted:
-		w.SMSC, w.Message = f.SMSC, string(f.Message)
+		w.SMSC, w.Message, w.Detail = f.SMSC, string(f.Message), acceptedDetail(f)
 	case *statemachine.Sent:
 		w.SMSC, w.Session = f.SMSC, f.Session
 		w.attempt(f.Message, f.Part, f.Attempt)
@@ -74,6 +74,17 @@ func (r renderer) fact(w *Event, rec statemachine.Record) {
 		w.SMSC, w.Session, w.Detail = f.SMSC, f.Session, r.sessionDetail(f)
 		w.PDU = hex.EncodeToString(f.PDU)
 	}
+}
+
+// acceptedDetail says in how many submits a message goes, where that is not one with a short_message.
+func acceptedDetail(f *statemachine.MessageAccepted) string {
+	switch {
+	case len(f.Parts) > 1:
+		return fmt.Sprintf("in %d parts", len(f.Parts))
+	case len(f.Parts) == 1 && f.Parts[0].Payload:
+		return "in message_payload"
+	}
+	return ""
 }
 
 // received reads the PDU under the rules that the decisions about it were made under.
