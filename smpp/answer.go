@@ -63,7 +63,7 @@ func (l *link) bindAnswered(f Frame) {
 		l.end("bind refused", &StatusError{CommandID: f.CommandID, CommandStatus: f.CommandStatus}, false)
 		return
 	}
-	event := &Event{Kind: EventBound, Session: l.cfg.Name, Addr: l.addr, At: time.Now()}
+	event := &Event{Kind: EventBound, Session: l.cfg.Name, Addr: l.status.Addr, IP: l.status.IP, At: time.Now()}
 	var resp BindResp
 	if err := decode(new(codec), f.PDU, &resp); err != nil {
 		l.cfg.Log.Warn("body of a response is broken", append(headerFieldsOf(f.Header), zap.Error(err))...)
@@ -75,5 +75,5 @@ func (l *link) bindAnswered(f Frame) {
 	l.status.Binds++
 	l.move(l.cfg.Bind.Mode.bound())
 	l.inbox = append(l.inbox, notice{event: event})
-	l.cfg.Log.Info("bound", zap.String("addr", l.addr), zap.String("bind", l.cfg.Bind.Mode.String()), zap.String("smsc_system_id", resp.SystemID))
+	l.cfg.Log.Info("bound", zap.String("addr", l.status.Addr), zap.String("ip", l.status.IP), zap.String("bind", l.cfg.Bind.Mode.String()), zap.String("smsc_system_id", resp.SystemID))
 }

@@ -123,6 +123,10 @@ func TestClient_bindThatIsNotAnswered(t *testing.T) {
 			p.write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
 			p.next(CommandGenericNack)
 		}, ErrFraming},
+		{"a server that speaks TLS", func(p *peer, _ Header) {
+			p.write([]byte{21, 3, 3, 0, 2, 2, 70}) // fatal alert: protocol version
+			require.NoError(p.t, p.conn.Close())
+		}, ErrFraming},
 		{"closed", func(p *peer, _ Header) { require.NoError(p.t, p.conn.Close()) }, nil},
 	}
 	for _, tt := range tests {

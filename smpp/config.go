@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"net/netip"
 	"time"
 
 	"go.uber.org/zap"
@@ -15,19 +16,20 @@ import (
 // beside them.
 type Config struct {
 	Name  string   // of the session in records, logs and events, such as alpha/1
-	Addrs []string // host:port, one or several, tried in turn
+	Addrs []string // host:port, one or several, tried in turn, the one that was bound last before all others
 
-	// Dial opens the connection, TLS included where wanted, within ctx. nil: TCP, with TLS on top if TLS
-	// is set.
-	Dial func(ctx context.Context, addr string) (net.Conn, error)
-	TLS  *tls.Config // an empty ServerName is taken from the address
+	// Resolve gives the addresses behind a host name of Addrs, which are tried in turn. nil: the system's,
+	// or none if Dial is set, which is then given the name.
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	Dial    func(ctx context.Context, addr string) (net.Conn, error) // within ctx; nil: TCP
+	TLS     *tls.Config                                              // on top; an empty ServerName is taken from Addrs; nil: none
 
 	Bind BindConfig
 
 	Window          int           // outstanding submit_sm; 10
 	EnquireLink     time.Duration // silence of the SMSC after which enquire_link is sent; 0: never
 	ResponseTimeout time.Duration // for the answer to anything we ask, the bind too; 30s
-	ConnectTimeout  time.Duration // for dialling one address, TLS handshake included; 10s
+	ConnectTimeout  time.Duration // for one of Addrs, TLS handshake included; addresses behind its name share it; 10s
 	WriteTimeout    time.Duration // for one write to the socket; 10s
 	ReconnectMin    time.Duration // first pause before a new attempt; 1s
 	ReconnectMax    time.Duration // longest one, and the one after refused credentials; 60s
@@ -94,6 +96,12 @@ func (c Config) validate() error {
 }
 
 func (c Config) withDefaults() Config {
+	if c.Dial == nil {
+		c.Dial = dialTCP
+		if c.Resolve == nil {
+			c.Resolve = resolveBySystem
+		}
+	}
 	c.Window = cmp.Or(c.Window, 10)
 	c.ResponseTimeout = cmp.Or(c.ResponseTimeout, 30*time.Second)
 	c.ConnectTimeout = cmp.Or(c.ConnectTimeout, 10*time.Second)

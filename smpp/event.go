@@ -35,7 +35,8 @@ func (k EventKind) String() string {
 type Event struct {
 	Kind    EventKind
 	Session string // Config.Name
-	Addr    string // the address in use
+	Addr    string // of Config.Addrs
+	IP      string // the ip:port in use behind Addr's name; "" when Addr has no name or it was not resolved
 	At      time.Time
 
 	SystemID           string // the SMSC's own, of EventBound
@@ -75,7 +76,8 @@ type SessionStatus struct {
 	Mode    BindMode
 	State   State
 	Since   time.Time // when State began
-	Addr    string    // in use, or last tried
+	Addr    string    // of Config.Addrs, in use or last tried
+	IP      string    // as Event.IP
 	Stopped bool      // by Stop: it will not bind until Start
 
 	NextAttempt time.Time // when it is dialled again; zero: now, or there is a connection, or it is stopped

@@ -39,7 +39,10 @@ func NewFrameReader(r io.Reader, maxPDU int) *FrameReader {
 func (fr *FrameReader) Next() (Frame, error) {
 	head, err := fr.r.Peek(HeaderLen)
 	if err != nil {
-		if errors.Is(err, io.EOF) && len(head) > 0 {
+		switch {
+		case isTLSAlert(head): // shorter than any PDU
+			err = fmt.Errorf("%w: this is TLS", ErrFraming)
+		case errors.Is(err, io.EOF) && len(head) > 0:
 			err = io.ErrUnexpectedEOF
 		}
 		return Frame{}, err
@@ -71,6 +74,10 @@ func (fr *FrameReader) Ready() bool {
 	n := ParseHeader(head).CommandLength
 	return checkLength(n) != nil || fr.r.Buffered() >= int(n)
 }
+
+// isTLSAlert says whether a stream ended with an alert of TLS (RFC 8446 §5.1), which is what a server sends
+// whose client does not speak it. As a command_length it would be too large.
+func isTLSAlert(b []byte) bool { return len(b) == 7 && b[0] == 21 && b[1] == 3 }
 
 func midPDU(err error) error {
 	if errors.Is(err, io.EOF) {

@@ -42,21 +42,19 @@ func newKeeper(cfg Config, p *pool, requests <-chan outgoing) *keeper {
 // run keeps the session up until ctx is done and it has ended.
 func (k *keeper) run(ctx context.Context) {
 	retry := backoff{min: k.cfg.ReconnectMin, max: k.cfg.ReconnectMax}
-	for addr := 0; ctx.Err() == nil; {
+	for to := (route{}); ctx.Err() == nil; {
 		stops := k.stops.Load()
 		if k.stopped.Load() {
 			k.pause(ctx, 0)
 			continue
 		}
 		var did attempt
-		did, addr = k.attempt(ctx, addr, stops)
+		did, to = k.attempt(ctx, to, stops)
 		k.ended(did)
 		if did.useful {
 			retry.reset()
 		}
-		if !did.bound {
-			addr = (addr + 1) % len(k.cfg.Addrs)
-		}
+		to.after = !did.bound
 		if k.stops.Load() != stops { // on whose start nobody is to wait
 			retry.reset()
 			continue
@@ -71,17 +69,21 @@ func (k *keeper) run(ctx context.Context) {
 
 // attempt is one connection, from dial to end.
 type attempt struct {
-	addr   string
+	addr   string // of Config.Addrs
+	ip     string // as Event.IP
 	end    *ending
 	bound  bool // the bind was accepted
-	useful bool // and something was sent or received, so that the SMSC can be said to work
+	useful bool // and something was answered or received, so that the SMSC can be said to work
 }
 
-// attempt makes one, beginning with the address of the number from, and returns the number of the
-// address that it came to. It ends at the next stop, counted from stops.
-func (k *keeper) attempt(ctx context.Context, from int, stops uint64) (attempt, int) {
-	conn, addr, err := k.connect(ctx, from, stops)
-	did := attempt{addr: k.cfg.Addrs[addr]}
+// attempt makes one, beginning with from, and returns where it came to. It ends at the next stop, counted
+// from stops.
+func (k *keeper) attempt(ctx context.Context, from route, stops uint64) (attempt, route) {
+	conn, to, err := k.connect(ctx, from, stops)
+	did := attempt{addr: k.cfg.Addrs[to.addr]}
+	if to.ip != did.addr {
+		did.ip = to.ip
+	}
 	switch {
 	case err != nil && (ctx.Err() != nil || k.stops.Load() != stops):
 		did.end = &ending{reason: "stopped while connecting"}
@@ -91,19 +93,20 @@ func (k *keeper) attempt(ctx context.Context, from int, stops uint64) (attempt, 
 		before := k.told()
 		forget(k.rebind)
 		forget(k.abort)
-		s := newSession(k, conn, did.addr, stops)
+		s := newSession(k, conn, did, stops)
 		did.end = s.run(ctx)
 		after := s.link.status
 		did.bound = after.Binds > before.Binds
-		did.useful = did.bound && after.Answers+after.Receptions > before.Answers+before.Receptions
+		did.useful = did.bound && (after.Answers+after.Receptions > before.Answers+before.Receptions ||
+			after.EnquireLinkAt != before.EnquireLinkAt)
 	}
-	return did, addr
+	return did, to
 }
 
 // ended logs and tells the end of an attempt.
 func (k *keeper) ended(did attempt) {
 	end := did.end
-	event := Event{Kind: EventFailed, Session: k.cfg.Name, Addr: did.addr, At: time.Now(), Reason: end.reason, Err: end.err}
+	event := Event{Kind: EventFailed, Session: k.cfg.Name, Addr: did.addr, IP: did.ip, At: time.Now(), Reason: end.reason, Err: end.err}
 	refused, isRefused := errors.AsType[*StatusError](end.err)
 	switch {
 	case did.bound:
@@ -118,10 +121,10 @@ func (k *keeper) ended(did attempt) {
 	case isRefused && refused.CommandStatus.Credentials():
 		level = zap.ErrorLevel // an operator must act
 	}
-	k.cfg.Log.Log(level, "session ended", zap.Stringer("event", event.Kind), zap.String("addr", did.addr),
+	k.cfg.Log.Log(level, "session ended", zap.Stringer("event", event.Kind), zap.String("addr", did.addr), zap.String("ip", did.ip),
 		zap.String("reason", end.reason), zap.Error(end.err))
 	k.mu.Lock()
-	k.status.State, k.status.Since, k.status.Addr = Closed, event.At, did.addr
+	k.status.State, k.status.Since, k.status.Addr, k.status.IP = Closed, event.At, did.addr, did.ip
 	k.status.InUse, k.status.Unanswered = 0, 0
 	switch {
 	case end.err != nil:

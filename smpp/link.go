@@ -17,7 +17,6 @@ import (
 type link struct {
 	cfg     *Config
 	answers chan<- *Request
-	addr    string
 
 	state  State
 	window window
@@ -40,8 +39,8 @@ type link struct {
 	over *ending
 }
 
-func newLink(cfg *Config, addr string, answers chan<- *Request) link {
-	return link{cfg: cfg, addr: addr, answers: answers, window: newWindow(cfg.Window), quiet: silence{limit: cfg.EnquireLink}}
+func newLink(cfg *Config, answers chan<- *Request) link {
+	return link{cfg: cfg, answers: answers, window: newWindow(cfg.Window), quiet: silence{limit: cfg.EnquireLink}}
 }
 
 // notice is one thing to tell the handler: a request, or an event.

@@ -45,7 +45,7 @@ type session struct {
 	stalledSince time.Time     // zero while it does not
 }
 
-func newSession(k *keeper, conn net.Conn, addr string, stops uint64) *session {
+func newSession(k *keeper, conn net.Conn, to attempt, stops uint64) *session {
 	s := &session{
 		cfg:     &k.cfg,
 		keeper:  k,
@@ -60,9 +60,9 @@ func newSession(k *keeper, conn net.Conn, addr string, stops uint64) *session {
 		done:    make(chan struct{}),
 		timer:   time.NewTimer(0),
 	}
-	s.link = newLink(&k.cfg, addr, s.answers)
+	s.link = newLink(&k.cfg, s.answers)
 	s.link.status = k.told()
-	s.link.status.Addr = addr
+	s.link.status.Addr, s.link.status.IP = to.addr, to.ip
 	return s
 }
 

@@ -67,7 +67,7 @@ type linkModel struct {
 
 func newLinkModel(t *rapid.T) *linkModel {
 	cfg := Config{Name: "alpha/1", Window: rapid.IntRange(1, 5).Draw(t, "window"), ResponseTimeout: 10 * time.Second, EnquireLink: 30 * time.Second}.withDefaults()
-	m := &linkModel{link: newLink(&cfg, "smsc:2775", make(chan *Request, 10000)), now: time.Now(), told: make(map[uint32][]Answer)}
+	m := &linkModel{link: newLink(&cfg, make(chan *Request, 10000)), now: time.Now(), told: make(map[uint32][]Answer)}
 	m.link.begin(m.now)
 	m.frame(&BindResp{Header: Header{CommandID: CommandBindTransceiverResp, SequenceNumber: 1}})
 	return m

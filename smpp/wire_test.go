@@ -2,12 +2,6 @@ package smpp
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"math/big"
 	"net"
 	"testing"
 	"time"
@@ -128,45 +122,6 @@ func TestWire_theSMSCUnbinds(t *testing.T) {
 	p.bind()
 	r.handler.event(t, EventBound)
 	r.stopBound(p)
-}
-
-func TestWire_TLS(t *testing.T) {
-	cert, pool := selfSigned(t)
-	server := &tls.Config{Certificates: []tls.Certificate{cert}}
-
-	r, accept := newLoopback(t, func(c *Config) { c.TLS = &tls.Config{RootCAs: pool} })
-	p := accept()
-	p = newPeer(t, tls.Server(p.conn, server))
-	p.bind()
-	r.handler.event(t, EventBound)
-	r.stopBound(p)
-}
-
-func TestWire_TLSRefusesWhomItDoesNotKnow(t *testing.T) {
-	cert, _ := selfSigned(t)
-	r, accept := newLoopback(t, func(c *Config) { c.TLS = &tls.Config{RootCAs: x509.NewCertPool()} })
-	p := accept()
-	require.Error(t, tls.Server(p.conn, &tls.Config{Certificates: []tls.Certificate{cert}}).HandshakeContext(t.Context()))
-	var unknown x509.UnknownAuthorityError
-	require.ErrorAs(t, r.handler.event(t, EventFailed).Err, &unknown)
-	r.stop()
-}
-
-func selfSigned(t *testing.T) (tls.Certificate, *x509.CertPool) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	require.NoError(t, err)
-	leaf, err := x509.ParseCertificate(der)
-	require.NoError(t, err)
-	pool := x509.NewCertPool()
-	pool.AddCert(leaf)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
 }
 
 // Under a link that is cut again and again, from many senders at once, every submit still ends exactly once

@@ -95,6 +95,9 @@ func (h *receptions) fact(r *smpp.Request) statemachine.Fact {
 // Session implements smpp.Handler.
 func (h *receptions) Session(e smpp.Event) {
 	fact := &statemachine.SessionEvent{SMSC: h.cfg.Name, Session: e.Session, Detail: e.Addr}
+	if e.IP != "" {
+		fact.Detail += " (" + e.IP + ")"
+	}
 	switch e.Kind {
 	case smpp.EventBound:
 		fact.Event = sessionBound
