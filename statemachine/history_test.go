@@ -69,10 +69,7 @@ func (n *network) next() {
 	case what == 13:
 		n.cutOff()
 	case what == 14:
-		if m := n.anyMessage(); chance(n.rt, "expires", 3) {
-			n.add("expired " + m.id)
-			n.model.expired(m)
-		}
+		n.end()
 	default:
 		n.now = n.now.Add(time.Duration(rapid.IntRange(1, 50).Draw(n.rt, "hours")) * time.Hour)
 	}
@@ -95,7 +92,7 @@ func (n *network) accept() {
 	dest, asks := pick(rt, "to", networkDests), pick(rt, "asks", []string{"each", "each", "failure", "none"})
 	parts, doubt := rapid.IntRange(1, 3).Draw(rt, "parts"), pick(rt, "in doubt", []string{"hold", "resend"})
 	n.add(fmt.Sprintf("accepted %s smsc=%s to=%s asks=%s parts=%d in_doubt=%s", id, smsc, dest, asks, parts, doubt))
-	n.model.accepted(id, networkAccounts[smsc], dest, asks, doubt == "resend", parts)
+	n.model.accepted(id, smsc, networkAccounts[smsc], dest, asks, doubt == "resend", parts)
 }
 
 // send makes an attempt of a queued part, and decides what becomes of it out there.
@@ -225,6 +222,27 @@ func (n *network) stray() {
 		n.model.reception(&mReceipt{account: "gamma", notAReceipt: true})
 	default:
 		n.report(pick(n.rt, "account", []string{"one", "gamma"}), fmt.Sprint(rapid.IntRange(0, networkIDs).Draw(n.rt, "id")), "393331234567")
+	}
+}
+
+// end takes what waits out of the queue, or asks that it is.
+func (n *network) end() {
+	m := n.anyMessage()
+	switch rapid.IntRange(0, 7).Draw(n.rt, "end") {
+	case 0, 1:
+		n.add("expired " + m.id)
+		n.model.expired(m)
+	case 2, 3:
+		n.add("operator cancel messages=" + m.id)
+		n.model.cancelled(m)
+	case 4:
+		other, smsc := n.anyMessage(), pick(n.rt, "smsc", []string{"alpha", "beta", "gamma"})
+		n.add(fmt.Sprintf("operator drop smsc=%s messages=%s,%s", smsc, m.id, other.id))
+		n.model.dropped(smsc, m, other)
+	case 5:
+		n.add("operator " + pick(n.rt, "hold", []string{"hold", "release"}) + " smsc=" + m.smsc)
+	case 6:
+		n.add(fmt.Sprintf("cancel_resp %s/1/1 status=%d", m.id, rapid.IntRange(0, 1).Draw(n.rt, "status")))
 	}
 }
 

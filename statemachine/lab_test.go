@@ -138,6 +138,10 @@ func (l *lab) fact(name statemachine.RecordType, rest string, a args) statemachi
 			CommandStatus: uint32(a.number(l.t, "status")), MessageState: byte(a.number(l.t, "state")), FinalDateRaw: a.value["date"],
 			ErrorCode: byte(a.number(l.t, "error")),
 		}
+	case statemachine.TypeCancelResp:
+		return &statemachine.CancelResp{
+			Message: ref.Message, Part: ref.Part, Attempt: ref.Attempt, SMSC: a.or("smsc", "alpha"), CommandStatus: uint32(a.number(l.t, "status")),
+		}
 	case statemachine.TypeReception:
 		smsc := a.or("smsc", "alpha")
 		return &statemachine.Reception{SMSC: smsc, Account: l.account(smsc), PDU: []byte(rest), Length: uint32(len(rest))}
@@ -160,11 +164,14 @@ func (l *lab) fact(name statemachine.RecordType, rest string, a args) statemachi
 //
 //	operator take exception=x6 by=uid:0 reason="the customer has it"
 //	operator assign row=7 to=M1/2                 the row whose first reception is record 7
+//	operator cancel messages=M1
+//	operator drop smsc=alpha messages=M1,M2
+//	operator hold smsc=alpha
 //	operator reprocess [rows=7,9 messages=M1,M2]  these; without both, all there is, as one page
 func (l *lab) operator(a args) *statemachine.Operator {
 	op := &statemachine.Operator{
 		Action: statemachine.Action(a.word), By: a.or("by", "uid:0"), Reason: a.value["reason"],
-		Exception: a.value["exception"], MessageID: a.value["id"],
+		Exception: a.value["exception"], MessageID: a.value["id"], SMSC: a.value["smsc"],
 	}
 	if a.has("row") {
 		op.Row = l.row(a.value["row"])
@@ -177,8 +184,13 @@ func (l *lab) operator(a args) *statemachine.Operator {
 			op.Target.Part = n
 		}
 	}
-	if op.Action == statemachine.ActionReprocess {
+	switch op.Action {
+	case statemachine.ActionReprocess:
 		op.Reprocess = l.page(a)
+	case statemachine.ActionCancel, statemachine.ActionDrop:
+		for _, id := range a.list("messages") {
+			op.Messages = append(op.Messages, statemachine.ID(id))
+		}
 	}
 	return op
 }

@@ -9,7 +9,7 @@ import (
 
 // model is a second reading of DESIGN §3 and §4, as plain as it can be: strings for states, lists that are
 // searched from end to end, nothing kept that can be looked up. It shares no code with the fold. What it does
-// not know: rules for ids, references of ours, queries, operators.
+// not know: rules for ids, references of ours, queries, what persons decide about exceptions.
 type model struct {
 	now      time.Time
 	seq      uint64
@@ -22,16 +22,17 @@ type model struct {
 const modelWindow = 72 * time.Hour
 
 type mMessage struct {
-	id, account, dest string
-	asks              string // each, failure or none
-	resend            bool
-	parts             []*mPart
-	verdicts          map[string]int
+	id, smsc, account, dest string
+	asks                    string // each, failure or none
+	resend                  bool
+	parts                   []*mPart
+	verdicts                map[string]int
 }
 
 type mPart struct {
 	attempts []*mAttempt
 	queued   bool
+	unwanted bool // a person took it out of the queue, or cancelled it on its way
 	failed   bool
 	cut      bool
 	reported string
@@ -175,8 +176,8 @@ func (m *mMessage) settle() {
 
 // Records of ours, and answers.
 
-func (w *model) accepted(id, account, dest, asks string, resend bool, parts int) {
-	m := &mMessage{id: id, account: account, dest: dest, asks: asks, resend: resend, verdicts: map[string]int{}}
+func (w *model) accepted(id, smsc, account, dest, asks string, resend bool, parts int) {
+	m := &mMessage{id: id, smsc: smsc, account: account, dest: dest, asks: asks, resend: resend, verdicts: map[string]int{}}
 	for range parts {
 		m.parts = append(m.parts, &mPart{queued: true, first: map[string]uint64{}})
 	}
@@ -190,7 +191,7 @@ func (w *model) sent(p *mPart) {
 
 // again puts a part back into the queue where sending it once more makes sense.
 func (p *mPart) again(m *mMessage) {
-	p.queued = p.queued || !m.failed() && p.reported == "" && !p.cut && !p.has("accepted") && !p.has("unanswered")
+	p.queued = p.queued || !p.unwanted && !m.failed() && p.reported == "" && !p.cut && !p.has("accepted") && !p.has("unanswered")
 }
 
 func (w *model) answered(m *mMessage, part int, a *mAttempt, status, id string) {
@@ -235,6 +236,33 @@ func (w *model) expired(m *mMessage) {
 			p.settle(m)
 		}
 	}
+}
+
+func (w *model) cancelled(m *mMessage) {
+	waits := w.withdrawn(m)
+	for i, p := range m.parts {
+		p.unwanted = p.unwanted || !waits[i] && !p.closed(m)
+	}
+}
+
+func (w *model) dropped(smsc string, messages ...*mMessage) {
+	for _, m := range messages {
+		if m.smsc == smsc {
+			w.withdrawn(m)
+		}
+	}
+}
+
+// withdrawn takes the message out of the queue, and says which parts of it were there.
+func (w *model) withdrawn(m *mMessage) map[int]bool {
+	waited := map[int]bool{}
+	for i, p := range m.parts {
+		if waited[i] = p.queued; p.queued {
+			p.queued, p.unwanted = false, true
+			p.settle(m)
+		}
+	}
+	return waited
 }
 
 func (a *mAttempt) windowEnd() time.Time {

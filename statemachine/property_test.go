@@ -123,8 +123,26 @@ func (w *world) line() string {
 			return fmt.Sprintf("retry %d", w.mem.Inbox[key].Receptions[0])
 		}
 		return "retry 1"
+	case 13:
+		if chance(rt, "withdrawn", 2) {
+			return w.withdrawn()
+		}
 	}
 	return w.reception()
+}
+
+// withdrawn draws what a person does not want sent (any more), or for now.
+func (w *world) withdrawn() string {
+	rt := w.rt
+	switch rapid.IntRange(0, 5).Draw(rt, "withdrawn") {
+	case 0:
+		return fmt.Sprintf("operator drop smsc=%s messages=%s,%s", pick(rt, "smsc", smscs), pick(rt, "message", messages), pick(rt, "message", messages))
+	case 1:
+		return fmt.Sprintf("operator %s smsc=%s", pick(rt, "hold", []string{"hold", "release"}), pick(rt, "smsc", smscs))
+	case 2:
+		return fmt.Sprintf("cancel_resp %s status=%s", w.attempt(), pick(rt, "status", []string{"0", "0x11"}))
+	}
+	return "operator cancel reason=because messages=" + pick(rt, "message", messages)
 }
 
 // retained draws what retention closes or drops, but for whole messages. A doubt stays somebody's to decide.

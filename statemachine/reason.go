@@ -256,7 +256,7 @@ func (t *teller) failed() string {
 	case p.Basis == BasisExpiry:
 		return t.notSent(fmt.Sprintf("it expired in our queue before it could be submitted, record %d", p.BasisSeq))
 	case p.withdrawn():
-		return t.notSent(fmt.Sprintf("taken out of the queue of %s before it could be submitted, as %s", t.m.SMSC, t.ruled()))
+		return t.notSent(fmt.Sprintf("withdrawn before it could be submitted, as %s", t.ruled()))
 	}
 	for i := range p.Attempts {
 		a := &p.Attempts[i]

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
@@ -20,7 +21,8 @@ import (
 var update = flag.Bool("update", false, "write what the scenarios give into them")
 
 // TestScenarios plays the whole lives of testdata/scenarios: records in, decisions and states out. A file
-// has a text that says what it shows, and the sections records, decisions, messages, inbox and exceptions.
+// has a text that says what it shows, and the sections records, decisions, messages, inbox and exceptions; what
+// waits in queues, and which of them are held, where a person decided about queues.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("../testdata/scenarios/*.txtar")
 	require.NoError(t, err)
@@ -44,12 +46,38 @@ func TestScenarios(t *testing.T) {
 
 // outcome prints what the records led to, for people.
 func (l *lab) outcome() []txtar.File {
-	return []txtar.File{
+	files := []txtar.File{
 		{Name: "decisions", Data: l.decisions()},
 		{Name: "messages", Data: l.messages()},
 		{Name: "inbox", Data: l.inbox()},
 		{Name: "exceptions", Data: l.openAndEnded()},
 	}
+	if slices.ContainsFunc(l.records, func(rec statemachine.Record) bool {
+		op, ok := rec.Fact.(*statemachine.Operator)
+		return ok && op.SMSC != ""
+	}) {
+		files = append(files, txtar.File{Name: "queues", Data: l.queues()})
+	}
+	return files
+}
+
+// queues prints what waits, in its order, and the holds.
+func (l *lab) queues() []byte {
+	var b strings.Builder
+	for _, e := range slices.SortedFunc(maps.Keys(l.mem.Queue), func(x, y statemachine.QueueEntry) int {
+		return cmp.Or(cmp.Compare(x.SMSC, y.SMSC), cmp.Compare(y.Priority, x.Priority), cmp.Compare(x.Seq, y.Seq), cmp.Compare(x.Part, y.Part))
+	}) {
+		fmt.Fprintf(&b, "%s: %s/%d since record %d\n", e.SMSC, e.Message, e.Part, e.Seq)
+	}
+	for _, smsc := range slices.Sorted(maps.Keys(l.mem.Holds)) {
+		h := l.mem.Holds[smsc]
+		fmt.Fprintf(&b, "%s: held by %s since %s, record %d", smsc, h.By, h.At.Format(time.DateTime), h.Seq)
+		if h.Reason != "" {
+			fmt.Fprintf(&b, " (%s)", h.Reason)
+		}
+		b.WriteByte('\n')
+	}
+	return []byte(b.String())
 }
 
 func (l *lab) decisions() []byte {

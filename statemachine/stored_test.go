@@ -94,6 +94,18 @@ func (s *shelf) check(want *lab) {
 	for _, x := range exceptions {
 		got.mem.Exceptions[x.ID] = x
 	}
+	queues, err := s.open.QueueStats(ctx)
+	require.NoError(s.t, err)
+	for _, q := range queues {
+		if q.Hold != (statemachine.Hold{}) {
+			got.mem.Holds[q.SMSC] = q.Hold
+		}
+		waiting, err := s.open.NextQueued(ctx, q.SMSC, began.AddDate(100, 0, 0), nil, nil, 1000)
+		require.NoError(s.t, err)
+		for _, next := range waiting {
+			got.mem.Queue[next.Entry] = true
+		}
+	}
 	events, err := s.open.Events(ctx, 0, 1000)
 	require.NoError(s.t, err)
 	begins := want.begins()
@@ -126,7 +138,7 @@ func (l *lab) text() string {
 		b = append(b, decision(d)...)
 		b = append(b, '\n')
 	}
-	return string(b) + string(l.messages()) + string(l.inbox()) + string(l.openAndEnded())
+	return string(b) + string(l.messages()) + string(l.inbox()) + string(l.openAndEnded()) + string(l.queues())
 }
 
 // anew has the projection made from the log in one go.
