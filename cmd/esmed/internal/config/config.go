@@ -112,6 +112,15 @@ type SMSC struct {
 	Rules                Rules              `koanf:"rules"`
 }
 
+// Apart says whether submits and receipts have sessions of their own (bind: transmitter+receiver).
+func (s *SMSC) Apart() bool { return s.Bind == bindApart }
+
+// Values of SMSC.Bind.
+const (
+	bindBoth  = "transceiver"
+	bindApart = "transmitter+receiver"
+)
+
 // TLS says how a connection is protected.
 type TLS struct {
 	Enabled    bool   `koanf:"enabled"`
@@ -218,7 +227,7 @@ func Default() Config {
 func DefaultSMSC() SMSC {
 	return SMSC{
 		InterfaceVersion:   0x34,
-		Bind:               "transceiver",
+		Bind:               bindBoth,
 		Sessions:           1,
 		Window:             10,
 		EnquireLink:        30 * time.Second,

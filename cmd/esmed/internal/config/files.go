@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,6 +33,7 @@ func (c *Config) checkFiles(ps *problems) {
 			ps.readable(path+".ca_file", tls.CAFile)
 			ps.readable(path+".cert_file", tls.CertFile)
 			ps.readable(path+".key_file", tls.KeyFile)
+			ps.usable(path, tls)
 		}
 	}
 }
@@ -49,6 +51,14 @@ func (p *problems) readable(path, file string) {
 	defer f.Close()
 	info, err := f.Stat()
 	p.check(err == nil && info.Mode().IsRegular(), path, "%s is not a file", file)
+}
+
+// usable adds a problem when files can be read but not used.
+func (p *problems) usable(path string, t TLS) {
+	_, err := t.Config()
+	if problem, ok := errors.AsType[*Problem](err); ok {
+		p.check(false, path+"."+problem.Path, "%s", problem.Text)
+	}
 }
 
 // readSecrets puts each password_file's content into Password.

@@ -236,7 +236,9 @@ func TestLoad_refuses(t *testing.T) {
 		{"both ids ignored", minimal + "    rules: {message_id: [ignore]}\n", "smscs[0].rules.message_id: ignores both ids: no receipt could ever find its message"},
 		{"TLS settings without TLS", minimal + "    tls: {server_name: x}\n", "smscs[0].tls.enabled: is false, so that what else stands under tls would have no effect"},
 		{"a country in small letters", minimal + "    dest: {country: it}\n", `smscs[0].dest.country: must be an ISO code of two capital letters, as IT (got "it")`},
-		{"two sessions", minimal + "    sessions: 2\n", "smscs[0].sessions: not in this version: leave it at its default"},
+		{"no session", minimal + "    sessions: 0\n", "smscs[0].sessions: must be 1 or more (got 0)"},
+		{"a session for every message", minimal + "    sessions: 101\n", "smscs[0].sessions: must be 100 or less (got 101)"},
+		{"a bind that only receives", minimal + "    bind: receiver\n", `smscs[0].bind: must be transceiver or transmitter+receiver (got "receiver")`},
 		{"a window of coverage in which nothing settles", "alerts: {coverage_window: 6h30m}\n" + minimal,
 			"alerts.coverage_settle: must be at least an hour less than coverage_window (got 6h0m0s and 6h30m0s): no message would ever count"},
 		{"a webhook", "webhooks: [{name: crm}]\n" + minimal, "webhooks: not in this version: leave it at its default"},
@@ -274,7 +276,8 @@ func TestLoad_octalFromTheEnvironment(t *testing.T) {
 }
 
 func TestWarnings(t *testing.T) {
-	key := write(t, "alpha.key", "key", 0o644)
+	certificate, private := newPair(t)
+	key := write(t, "alpha.key", certificate+private, 0o644)
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(dir, 0o755))
 	path := write(t, "esmed.yaml", "data_dir: "+dir+minimal+"    tls: {enabled: true, cert_file: "+key+", key_file: "+key+"}\n", 0o604)

@@ -18,6 +18,7 @@ const (
 	// firstVendorTag begins the tags that are not the specification's (SMPP v3.4 §5.3.2).
 	firstVendorTag = 0x1400
 
+	maxSessions = 100    // each is a connection, and a bind that the SMSC has to allow
 	maxWindow   = 10_000 // a window beyond it only makes a crash leave more in doubt
 	minMaxPDU   = 256
 	maxMaxPDU   = 16 << 20 // more is broken framing
@@ -69,8 +70,9 @@ func (s *SMSC) validateIdentity(ps *problems, path string) {
 }
 
 func (s *SMSC) validateSession(ps *problems, path string) {
-	ps.oneOf(path+".bind", s.Bind, "transceiver", "transmitter+receiver")
+	ps.oneOf(path+".bind", s.Bind, bindBoth, bindApart)
 	ps.check(s.Sessions >= 1, path+".sessions", "must be 1 or more (got %d)", s.Sessions)
+	ps.check(s.Sessions <= maxSessions, path+".sessions", "must be %d or less (got %d)", maxSessions, s.Sessions)
 	ps.check(s.Window >= 1, path+".window", "must be 1 or more (got %d)", s.Window)
 	ps.check(s.Window <= maxWindow, path+".window", "must be %d or less (got %d)", maxWindow, s.Window)
 	ps.check(s.Throughput >= 0 && !math.IsInf(s.Throughput, 1), path+".throughput", "must be 0 (no limit) or more (got %v)", s.Throughput)

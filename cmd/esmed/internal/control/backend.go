@@ -31,7 +31,7 @@ type Backend struct {
 	Exceptions ExceptionReader
 	Evidence   EvidenceReader
 	Report     Reporter
-	Binds      func() []Bind                          // nil: none, as without a daemon
+	Binds      Binder                                 // nil: none, as without a daemon
 	Queues     func(context.Context) ([]Queue, error) // nil: none
 	Alerts     func(context.Context) []Alert          // nil: none, as without a daemon
 	Verify     Verifier                               // nil: 503

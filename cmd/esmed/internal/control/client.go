@@ -130,13 +130,6 @@ func (c *Client) Report(ctx context.Context, q ReportQuery) ([]ReportRow, error)
 	return l.Items, err
 }
 
-// Binds asks for the sessions.
-func (c *Client) Binds(ctx context.Context) ([]Bind, error) {
-	var l List[Bind]
-	err := c.get(ctx, "/v1/binds", nil, &l)
-	return l.Items, err
-}
-
 // Ready returns nil when the daemon can do its work.
 func (c *Client) Ready(ctx context.Context) error {
 	var ok Health

@@ -32,7 +32,8 @@ type fake struct {
 	refs    map[string]*statemachine.MessageAccepted // by owner and ref or key
 	changed chan struct{}
 	posts   chan func() // nil = commit in the caller
-	fail    error       // of Accept
+	fail    error       // of Accept and orders
+	stopped *control.BindStop
 }
 
 func newFake(t testing.TB) *fake {
@@ -391,13 +392,39 @@ func (f *fake) Verify(_ context.Context, progress func(control.VerifyProgress)) 
 	return control.VerifyResult{OK: true, Records: f.seq}, f.fail
 }
 
+// Binds are a session with alpha, which may be stopped, and what is left of beta.
+func (f *fake) Binds(context.Context) []control.Bind {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	alpha := control.Bind{SMSC: "alpha", Session: "alpha/1", Bind: "transceiver", State: "BoundTRX", Window: 10, Configured: true}
+	if alpha.Stopped = f.stopped; f.stopped != nil {
+		alpha.State = "Closed"
+	}
+	return []control.Bind{alpha, {SMSC: "beta", State: "Closed"}}
+}
+
+// OrderBind stops and starts alpha.
+func (f *fake) OrderBind(_ context.Context, o control.BindOrder) (done bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fail != nil || o.SMSC != "alpha" {
+		return false, cmp.Or(f.fail, control.ErrNotFound)
+	}
+	stop := o.Action == control.StopBinds
+	if stop == (f.stopped != nil) && o.Action != control.RestartBinds {
+		return false, nil
+	}
+	if f.stopped = nil; stop {
+		f.stopped = &control.BindStop{By: o.By, At: f.at, Reason: o.Reason}
+	}
+	return true, nil
+}
+
 // backend is all of the fake.
 func (f *fake) backend() control.Backend {
 	return control.Backend{
 		Submit: f, Messages: f, Log: f, Inbox: f, Exceptions: f, Evidence: f, Report: f, Verify: f, Operate: f,
-		Binds: func() []control.Bind {
-			return []control.Bind{{SMSC: "alpha", Session: "alpha/1", Bind: "transceiver", State: "BoundTRX", Window: 10}}
-		},
+		Binds: f,
 	}
 }
 

@@ -139,11 +139,3 @@ func share(part, whole int64) *float64 {
 	s := float64(part) / float64(whole)
 	return &s
 }
-
-func (a *API) listBinds(context.Context, *struct{}) (List[Bind], error) {
-	l := List[Bind]{Items: []Bind{}}
-	if a.cfg.Binds != nil {
-		l.Items = append(l.Items, a.cfg.Binds()...)
-	}
-	return l, nil
-}

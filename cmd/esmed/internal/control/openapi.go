@@ -29,6 +29,7 @@ func (a *API) routeStreams(api huma.API) {
 		{a.describeHold(api), a.postHold},
 		{a.describeRelease(api), a.postRelease},
 		{a.describeDrop(api), a.postDrop},
+		{a.describeBind(api), a.postBind},
 	}
 	for i := range routes {
 		api.OpenAPI().AddOperation(&routes[i].op)
@@ -166,6 +167,11 @@ func documentProblems(doc *huma.OpenAPI) {
 		Type: "http", Scheme: "bearer", Description: "On TCP; on the Unix socket its mode says who may connect",
 	}}
 	doc.Security = []map[string][]string{{"token": {}}, {}}
+}
+
+// TransformSchema says what of a bind may be null.
+func (Bind) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return nullable(s, "stopped")
 }
 
 // TransformSchema says what of a message may be null.

@@ -34,6 +34,7 @@ var scopes = map[string]Scopes{
 	"POST /v1/reprocess":             ScopeOperate,
 	"GET /v1/report":                 ScopeRead,
 	"GET /v1/binds":                  ScopeRead,
+	"POST /v1/binds/{smsc}/{action}": ScopeOperate,
 	"GET /v1/alerts":                 ScopeRead,
 	"POST /v1/verify":                ScopeOperate,
 	"POST /v1/backup":                ScopeOperate,

@@ -15,6 +15,7 @@ import (
 
 	"esmed/cmd/esmed/internal/config"
 	"esmed/cmd/esmed/internal/control"
+	"esmed/smpp"
 	"esmed/store"
 )
 
@@ -34,7 +35,7 @@ type alerts struct {
 
 	mu     sync.Mutex             // one measurement at a time; guards what follows
 	active map[alertKey]time.Time // what was told and is not over, since when
-	down   map[string]time.Time   // SMSCs whose session is not bound, since when
+	down   map[string]time.Time   // sessions that are not bound, since when
 }
 
 type alertKey struct{ alert, smsc string }
@@ -92,20 +93,28 @@ func (a *alerts) readDisk(r *reading) {
 	}
 }
 
+// readSessions looks at all sessions. One that somebody stopped is neither down nor refused.
 func (a *alerts) readSessions(r *reading, now time.Time) {
 	before := a.down
 	a.down = map[string]time.Time{}
 	for _, m := range a.fleet.members() {
-		one := smscReading{name: m.cfg.Name, credentials: m.receptions.credentials.Load(), paused: m.dispatcher.paused.Load() != nil}
-		if st := m.client.Status()[0]; !st.State.Bound() && !st.Stopped {
-			since, known := before[one.name]
-			if !known {
-				since = now
+		one := smscReading{name: m.cfg.Name, paused: m.dispatcher.paused.Load() != nil}
+		for i, st := range m.client.Status() {
+			if st.Stopped {
+				continue
 			}
-			a.down[one.name] = since
-			one.down = now.Sub(since)
+			s := sessionReading{SessionStatus: st, credentials: smpp.Status(m.sessions[i].credentials.Load())}
+			if !st.State.Bound() {
+				since, known := before[st.Name]
+				if !known {
+					since = now
+				}
+				a.down[st.Name] = since
+				s.down = now.Sub(since)
+			}
+			one.sessions = append(one.sessions, s)
 		}
-		r.sessions = append(r.sessions, one)
+		r.smscs = append(r.smscs, one)
 	}
 }
 

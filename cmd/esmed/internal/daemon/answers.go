@@ -45,7 +45,7 @@ type feedback struct {
 	sentAt  time.Time
 }
 
-// answers turns what became of submits into records. The session puts answers in; whoever takes them out
+// answers turns what became of submits into records. The sessions put answers in; whoever takes them out
 // holds the lock until they are on their way to the store, so that they are recorded in order.
 type answers struct {
 	cfg      *config.SMSC
@@ -83,7 +83,9 @@ func (a *answers) run(ctx context.Context) error {
 }
 
 // recordAll records what is there. Called before a reception is recorded, it keeps the order of the wire:
-// a receipt that came behind the answer to its submit finds the message and never sees the inbox.
+// a receipt that came behind the answer to its submit finds the message and never sees the inbox. Between
+// sessions the wire has no order: an answer that has been read by then is recorded first, whichever session
+// it came on, and a receipt that overtook its answer on another one waits in the inbox for it.
 func (a *answers) recordAll() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -9,14 +9,17 @@ import (
 )
 
 // bind is the session as it is now, for `binds list`.
-func (s *smsc) bind(now time.Time) control.Bind {
-	st := s.client.Status()[0]
+func (s *session) bind(st *smpp.SessionStatus, now time.Time) control.Bind {
 	submits, receptions := s.rates.look(now, st.Submits, st.Receptions)
 	b := control.Bind{
 		SMSC: s.cfg.Name, Session: st.Name, Bind: st.Mode.String(), Addr: st.Addr, State: st.State.String(),
 		Since: instant(st.Since), Window: st.Window, WindowInUse: st.InUse,
 		SubmitsPerSecond: submits, ReceptionsPerSecond: receptions,
 		LastError: st.LastError, LastErrorAt: instant(st.LastErrorAt),
+		NextAttemptAt: instant(st.NextAttempt), Configured: true,
+	}
+	if st.Mode == smpp.Receiver {
+		b.Window = 0
 	}
 	if !st.EnquireLinkAt.IsZero() {
 		ms := float64(st.EnquireLinkRTT) / float64(time.Millisecond)

@@ -225,7 +225,7 @@ func (d *daemon) listen() (err error) {
 			d.log.Error("request failed", zap.String("operation", operation), zap.Error(err))
 		},
 	}
-	api.Submit, api.Operate, api.Binds, api.Alerts = b, b, d.fleet.binds, d.alerts.measure
+	api.Submit, api.Operate, api.Binds, api.Alerts = b, b, d.fleet, d.alerts.measure
 	api.Order = &orders{backend: b, gates: d.gates, fleet: d.fleet, log: d.log}
 	if d.api, err = control.New(api); err != nil {
 		return err

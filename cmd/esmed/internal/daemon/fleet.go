@@ -22,9 +22,12 @@ type fleet struct {
 	with     services
 	shutdown time.Duration
 	changes  chan map[string]*smsc // room for one: what is to run from now on
+	orders   sync.Mutex            // held while an order is recorded and carried out: one after the other
 
-	mu      sync.Mutex // guards running, which run changes and others read
+	mu      sync.Mutex // guards what follows, which run and orders change and others read
 	running map[string]*member
+	ending  map[*member]struct{}         // those that drain, and were replaced or taken out
+	stops   map[string]*control.BindStop // SMSCs that somebody stopped, configured or not
 }
 
 // member is an smsc at work.
@@ -35,34 +38,42 @@ type member struct {
 }
 
 func newFleet(with services, shutdown time.Duration) *fleet {
-	return &fleet{with: with, shutdown: shutdown, changes: make(chan map[string]*smsc, 1), running: map[string]*member{}}
+	return &fleet{
+		with: with, shutdown: shutdown, changes: make(chan map[string]*smsc, 1),
+		running: map[string]*member{}, ending: map[*member]struct{}{}, stops: map[string]*control.BindStop{},
+	}
 }
 
-// plan makes what is to run under a configuration. An SMSC whose settings are those that it runs under
-// is the one that runs.
+// plan makes what is to run under a configuration. An SMSC whose settings, and certificates, are those that it
+// runs under is the one that runs.
 func (f *fleet) plan(cfg *config.Config) (map[string]*smsc, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	next := make(map[string]*smsc, len(cfg.SMSCs))
 	for i := range cfg.SMSCs {
 		c := &cfg.SMSCs[i]
-		if m := f.running[c.Name]; m != nil && sameBind(m.cfg, c) {
+		security, err := c.TLS.Config()
+		if err != nil {
+			return nil, fmt.Errorf("smscs: %s: tls.%w", c.Name, err)
+		}
+		if m := f.running[c.Name]; m != nil && sameBind(m.cfg, c) && sameTLS(m.security, security) {
 			next[c.Name] = m.smsc
 			continue
 		}
-		s, err := newSMSC(c, f.shutdown, f.with)
-		if err != nil {
-			return nil, err
-		}
-		next[c.Name] = s
+		next[c.Name] = newSMSC(c, security, f.shutdown, f.with)
 	}
 	return next, nil
 }
 
-// sameBind reports whether nothing differs but the reading rules, which the log's rules record carries.
+// sameBind reports whether nothing differs that an SMSC's sessions, or what feeds them, work with. The rest is
+// for the reader of submissions, and for the log's rules record.
 func sameBind(a, b *config.SMSC) bool {
 	x, y := *a, *b
-	x.Rules, y.Rules = config.Rules{}, config.Rules{}
+	for _, c := range []*config.SMSC{&x, &y} {
+		c.Rules, c.DeliveryWindow, c.ReceiptGrace, c.InDoubt = config.Rules{}, 0, 0, ""
+		c.Source, c.Dest, c.RegisteredDelivery = config.Source{}, config.Dest{}, config.RegisteredDelivery{}
+		c.DefaultAlphabet, c.LongMessages, c.LongReceipts = "", "", ""
+	}
 	return reflect.DeepEqual(x, y)
 }
 
@@ -93,26 +104,21 @@ func (f *fleet) run(ctx context.Context, first map[string]*smsc) error {
 	return g.Wait()
 }
 
-// retire ends those who are not among next, all at once, and waits for them.
+// retire has those end who are not among next. They drain while others run.
 func (f *fleet) retire(next map[string]*smsc) {
-	var leaving []*member
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	for name, m := range f.running {
 		if next[name] != m.smsc {
 			delete(f.running, name)
-			leaving = append(leaving, m)
+			f.ending[m] = struct{}{}
+			m.stop()
 		}
-	}
-	f.mu.Unlock()
-	for _, m := range leaving {
-		m.stop()
-	}
-	for _, m := range leaving {
-		<-m.done
-		f.with.log.Info("stopped", zap.String("smsc", m.cfg.Name))
 	}
 }
 
+// start runs those of next who do not run. One that takes another's place begins when that has ended, and holds
+// up nobody else; one that somebody stopped stays so.
 func (f *fleet) start(ctx context.Context, g *errgroup.Group, next map[string]*smsc) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -120,12 +126,21 @@ func (f *fleet) start(ctx context.Context, g *errgroup.Group, next map[string]*s
 		if f.running[name] != nil {
 			continue
 		}
+		if f.stops[name] != nil {
+			s.stop()
+		}
+		before := f.draining(name)
 		own, stop := context.WithCancel(ctx)
 		m := &member{smsc: s, stop: stop, done: make(chan struct{})}
 		f.running[name] = m
 		g.Go(func() error {
-			defer close(m.done)
-			defer stop()
+			defer f.ended(m)
+			for _, b := range before {
+				<-b.done
+			}
+			if own.Err() != nil {
+				return nil
+			}
 			if err := s.run(own); err != nil {
 				f.abort(stoppedByError) // it is the store's, which is everybody's
 				return fmt.Errorf("smsc %s: %w", s.cfg.Name, err)
@@ -133,6 +148,25 @@ func (f *fleet) start(ctx context.Context, g *errgroup.Group, next map[string]*s
 			return nil
 		})
 	}
+}
+
+// draining are those of an SMSC that have not ended yet. The caller holds the lock.
+func (f *fleet) draining(name string) (all []*member) {
+	for m := range f.ending {
+		if m.cfg.Name == name {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+func (f *fleet) ended(m *member) {
+	m.stop()
+	f.mu.Lock()
+	delete(f.ending, m)
+	f.mu.Unlock()
+	close(m.done)
+	f.with.log.Info("stopped", zap.String("smsc", m.cfg.Name))
 }
 
 // members are those that run, by name.
@@ -169,17 +203,6 @@ func (f *fleet) names() []string {
 	return names
 }
 
-// binds are the sessions as they are now (control.Backend.Binds).
-func (f *fleet) binds() []control.Bind {
-	now := time.Now()
-	members := f.members()
-	binds := make([]control.Bind, len(members))
-	for i, m := range members {
-		binds[i] = m.bind(now)
-	}
-	return binds
-}
-
 // Why sessions are cut.
 const (
 	stoppedByError  = "stopped by an error"
@@ -188,7 +211,12 @@ const (
 
 // abort cuts all sessions at once: what is outstanding is handed back as lost.
 func (f *fleet) abort(reason string) {
-	for _, m := range f.members() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range f.running {
+		m.client.Abort(reason)
+	}
+	for m := range f.ending {
 		m.client.Abort(reason)
 	}
 }

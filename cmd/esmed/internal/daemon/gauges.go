@@ -73,7 +73,9 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	for _, m := range g.fleet.members() {
 		for _, st := range m.client.Status() {
 			set(g.bindUp, truth(st.State.Bound()), m.cfg.Name, st.Name)
-			set(g.windowInUse, float64(st.InUse), m.cfg.Name, st.Name)
+			if st.Mode != smpp.Receiver {
+				set(g.windowInUse, float64(st.InUse), m.cfg.Name, st.Name)
+			}
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeWithin)

@@ -27,7 +27,7 @@ type reading struct {
 	obstructed         bool // the projection does not follow the log
 	lag                uint64
 	diskFree, diskSize uint64 // octets; size 0: not known
-	sessions           []smscReading
+	smscs              []smscReading
 
 	// What the store says; nil when it did not.
 	open    map[statemachine.ExceptionKind]int64
@@ -35,21 +35,12 @@ type reading struct {
 	waiting map[string]time.Duration // age of the oldest receipt in the inbox that counts; 0: there is none
 }
 
-// smscReading is an SMSC's session and queue.
-type smscReading struct {
-	name        string
-	down        time.Duration // how long it has not been bound
-	credentials bool          // the last bind was refused for who we say we are
-	paused      bool
-}
-
 // judge says which alerts are active. Alerts about the store are left out when it did not answer.
 func (r *reading) judge(limits config.Alerts) []control.Alert {
 	all := []control.Alert{r.judgeClock(), r.judgeLag(), r.judgeDisk()}
-	for _, s := range r.sessions {
-		all = append(all,
-			over(control.AlertBindDown, s.name, control.Critical, s.down.Seconds(), bindDownAfter.Seconds(), "s", "the session is not bound"),
-			over(control.AlertCredentials, s.name, control.Critical, truth(s.credentials), 0, "", "the SMSC refuses system_id or password"),
+	for i := range r.smscs {
+		s := &r.smscs[i]
+		all = append(all, s.judgeBinds(), s.judgeCredentials(),
 			over(control.AlertPaused, s.name, control.Critical, truth(s.paused), 0, "", "the SMSC takes nothing: a pause status answers submits"),
 		)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"esmed/cmd/esmed/internal/config"
 	"esmed/cmd/esmed/internal/control"
+	"esmed/smpp"
 	"esmed/statemachine"
 )
 
@@ -30,10 +31,12 @@ func TestReading_judge(t *testing.T) {
 		{"a large disk has less", reading{diskFree: 1<<30 - 1, diskSize: 100 << 30}, "disk"},
 		{"a small disk has its twentieth left", reading{diskFree: 50 << 20, diskSize: 1000 << 20}, ""},
 		{"a small disk has less", reading{diskFree: 49 << 20, diskSize: 1000 << 20}, "disk"},
-		{"a session is coming back", reading{sessions: []smscReading{{name: "alpha", down: bindDownAfter}}}, ""},
-		{"a session stays away", reading{sessions: []smscReading{{name: "alpha", down: bindDownAfter + 1}}}, "bind_down alpha"},
-		{"the SMSC refuses the password", reading{sessions: []smscReading{{name: "alpha", credentials: true}}}, "credentials alpha"},
-		{"the SMSC has no credit for us", reading{sessions: []smscReading{{name: "alpha", paused: true}}}, "paused alpha"},
+		{"a session is coming back", ofAlpha(sessionReading{down: bindDownAfter}), ""},
+		{"a session stays away", ofAlpha(sessionReading{down: bindDownAfter + 1}), "bind_down alpha"},
+		{"one of two stays away", ofAlpha(sessionReading{}, sessionReading{down: bindDownAfter + 1}), "bind_down alpha"},
+		{"somebody stopped all sessions", ofAlpha(), ""},
+		{"the SMSC refuses the password", ofAlpha(sessionReading{credentials: smpp.StatusInvPaswd}), "credentials alpha"},
+		{"the SMSC has no credit for us", reading{smscs: []smscReading{{name: "alpha", paused: true}}}, "paused alpha"},
 		{"a receipt waits", reading{waiting: map[string]time.Duration{"alpha": 5 * time.Minute}}, ""},
 		{"a receipt waits for too long", reading{waiting: map[string]time.Duration{"alpha": 5*time.Minute + 1}}, "inbox_age alpha"},
 		{"some parts are overdue", reading{counts: counts{overdue: map[string]int64{"alpha": 3}}}, ""},
@@ -60,6 +63,40 @@ func TestReading_judge(t *testing.T) {
 				}
 			}
 			require.Equal(t, tt.want, active)
+		})
+	}
+}
+
+func ofAlpha(sessions ...sessionReading) reading {
+	return reading{smscs: []smscReading{{name: "alpha", sessions: sessions}}}
+}
+
+// read is the reading of a session that is bound, or down for a time.
+func read(name string, mode smpp.BindMode, down time.Duration) sessionReading {
+	st := smpp.SessionStatus{Name: name, Mode: mode, State: smpp.BoundTRX}
+	if down > 0 {
+		st.State, st.LastError = smpp.Closed, "no connection"
+	}
+	return sessionReading{SessionStatus: st, down: down}
+}
+
+func TestReading_aSessionWhoseWorkOthersDoIsAWarning(t *testing.T) {
+	const long = bindDownAfter + time.Second
+	for _, tt := range []struct {
+		name             string
+		sessions         []sessionReading
+		severity, detail string
+	}{
+		{"the only one", []sessionReading{read("alpha/1", smpp.Transceiver, long)}, control.Critical, "alpha/1 is not bound: no connection"},
+		{"one of two", []sessionReading{read("alpha/1", smpp.Transceiver, 0), read("alpha/2", smpp.Transceiver, long)}, control.Warning, "alpha/2 is not bound: no connection"},
+		{"the only receiver", []sessionReading{read("alpha/1", smpp.Transmitter, 0), read("alpha/1r", smpp.Receiver, long)}, control.Critical, "alpha/1r is not bound: no connection"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := ofAlpha(tt.sessions...)
+			a := r.smscs[0].judgeBinds()
+			require.True(t, a.Active)
+			require.Equal(t, tt.severity, a.Severity)
+			require.Equal(t, tt.detail, a.Detail)
 		})
 	}
 }

@@ -19,14 +19,19 @@ import (
 const (
 	sessionBound   = "bound"
 	sessionRefused = "refused"
-	sessionClosed  = "closed"
+	sessionClosed  = "closed" // a session has ended, or never was bound
 	sessionOutbind = "outbind"
 	sessionAlert   = "alert_notification"
 	sessionStray   = "stray_response"
+
+	// Of an SMSC rather than of one of its sessions:
+	sessionStopped   = "stopped"   // by somebody, until …
+	sessionStarted   = "started"   // … it is
+	sessionRestarted = "restarted" // by somebody
 )
 
 // receptions stores what a session brings before it is answered, and what becomes of the session. It is
-// the smpp.Handler of one client, so that its methods are called one at a time.
+// the smpp.Handler of one session, so that its methods are called one at a time.
 type receptions struct {
 	cfg     *config.SMSC
 	store   *store.Store
@@ -34,8 +39,8 @@ type receptions struct {
 	metrics *metrics
 	log     *zap.Logger
 
-	lastFailure string      // recorded last; the same again, attempt by attempt, is not
-	credentials atomic.Bool // the last bind that was answered was refused for who we say we are
+	binds       bindLog
+	credentials atomic.Uint32 // the smpp.Status with which the last bind was refused for who we say we are; 0: it was not
 
 	mu       sync.Mutex // guards strays, which run looks at too
 	strays   strays
@@ -101,12 +106,18 @@ func (h *receptions) Session(e smpp.Event) {
 	switch e.Kind {
 	case smpp.EventBound:
 		fact.Event = sessionBound
-		h.credentials.Store(false)
+		h.credentials.Store(0)
 	case smpp.EventBindRefused:
 		fact.Event, fact.CommandStatus = sessionRefused, uint32(e.Status)
-		h.credentials.Store(e.Status.Credentials())
+		if h.credentials.Store(0); e.Status.Credentials() {
+			h.credentials.Store(uint32(e.Status))
+		}
 	default:
 		fact.Event = sessionClosed
+	}
+	record, besides := h.binds.take(&e)
+	if !record {
+		return
 	}
 	if e.Reason != "" {
 		fact.Detail += ": " + e.Reason
@@ -114,8 +125,8 @@ func (h *receptions) Session(e smpp.Event) {
 	if e.Err != nil {
 		fact.Detail += ": " + e.Err.Error()
 	}
-	if h.repeated(e) {
-		return
+	if besides != "" {
+		fact.Detail += "; " + besides
 	}
 	h.recordStrays() // of the session that ended
 	h.record(fact)
@@ -124,18 +135,6 @@ func (h *receptions) Session(e smpp.Event) {
 // record records what became of the session. Nobody waits for it.
 func (h *receptions) record(fact *statemachine.SessionEvent) {
 	h.recorded(h.store.Post(context.Background(), fact, func(_ statemachine.Record, err error) { h.recorded(err) }))
-}
-
-// repeated reports whether e says of one more attempt to bind what the last record says already: an SMSC
-// that is away for a week must not fill the log.
-func (h *receptions) repeated(e smpp.Event) bool {
-	failure := ""
-	if e.Kind == smpp.EventFailed || e.Kind == smpp.EventBindRefused {
-		failure = e.Kind.String() + " " + e.Status.String() + " " + e.Reason
-	}
-	again := failure != "" && failure == h.lastFailure
-	h.lastFailure = failure
-	return again
 }
 
 func (h *receptions) recorded(err error) {

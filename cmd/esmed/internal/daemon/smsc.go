@@ -3,9 +3,6 @@ package daemon
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
-	"fmt"
-	"os"
 	"time"
 
 	"go.uber.org/zap"
@@ -27,67 +24,69 @@ type services struct {
 	log     *zap.Logger
 }
 
-// smsc is one SMSC at work: a session, the dispatcher that feeds it, those who record what it brings, and who
-// asks it about parts that are overdue.
+// smsc is one SMSC at work: its sessions, the dispatcher that feeds them, those who record what they bring, and
+// who asks it about parts that are overdue.
 type smsc struct {
 	cfg        *config.SMSC
+	security   *tls.Config // nil when TLS is off
 	client     *smpp.Client
+	sessions   []*session // in the order of client.Status
 	dispatcher *dispatcher
 	answers    *answers
-	receptions *receptions
 	inquirer   *inquirer
 	queries    *queries // nil without query_overdue
-	rates      rates
 }
 
-func newSMSC(cfg *config.SMSC, shutdown time.Duration, with services) (*smsc, error) {
-	security, err := tlsConfig(cfg.TLS)
-	if err != nil {
-		return nil, fmt.Errorf("smscs: %s: tls: %w", cfg.Name, err)
-	}
+func newSMSC(cfg *config.SMSC, security *tls.Config, shutdown time.Duration, with services) *smsc {
 	log := with.log.With(zap.String("smsc", cfg.Name))
 	a := &answers{
 		cfg: cfg, store: with.store, metrics: with.metrics, access: with.access, log: log,
 		in: newMailbox[answer](), refused: newMailbox[statemachine.Fact](), feedback: newMailbox[feedback](),
 	}
-	r := &receptions{
-		cfg: cfg, store: with.store, answers: a, metrics: with.metrics, log: log, counting: make(chan struct{}, 1),
+	s := &smsc{cfg: cfg, security: security, sessions: sessionsOf(cfg), answers: a}
+	clients := make([]smpp.Config, len(s.sessions))
+	for i, one := range s.sessions {
+		one.receptions = &receptions{
+			cfg: cfg, store: with.store, answers: a, metrics: with.metrics, log: log, counting: make(chan struct{}, 1),
+		}
+		clients[i] = one.config(cfg, security, shutdown, log)
 	}
-	client := smpp.New(clientConfig(cfg, security, shutdown, log, r))
-	a.rebind = client.Rebind
-	d := &dispatcher{
-		cfg: cfg, store: with.store, gate: with.gates.of(cfg.Name), client: client, answers: a, clock: with.clock, log: log,
-		outlet: newOutlet(client, cfg.Throughput),
+	s.client = smpp.New(clients...)
+	a.rebind = s.client.Rebind
+	s.dispatcher = &dispatcher{
+		cfg: cfg, store: with.store, gate: with.gates.of(cfg.Name), client: s.client, answers: a, clock: with.clock, log: log,
+		outlet: newOutlet(s.client, cfg.Throughput),
 	}
-	s := &smsc{cfg: cfg, client: client, dispatcher: d, answers: a, receptions: r}
-	s.inquirer = &inquirer{cfg: cfg, store: with.store, client: client}
+	s.inquirer = &inquirer{cfg: cfg, store: with.store, client: s.client}
 	if cfg.QueryOverdue {
-		s.queries = newQueries(s.inquirer, d.busy.Load, with.clock.doubted, log)
+		s.queries = newQueries(s.inquirer, s.dispatcher.busy.Load, with.clock.doubted, log)
 	}
-	return s, nil
+	return s
 }
 
-func clientConfig(cfg *config.SMSC, security *tls.Config, shutdown time.Duration, log *zap.Logger, h smpp.Handler) smpp.Config {
-	return smpp.Config{
-		Name:  cfg.Name + "/1",
-		Addrs: cfg.Addr,
-		TLS:   security,
-		Bind: smpp.BindConfig{
-			Mode: smpp.Transceiver, SystemID: cfg.SystemID, Password: string(cfg.Password), SystemType: cfg.SystemType,
-			InterfaceVersion: cfg.InterfaceVersion,
-			AddrTON:          cfg.AddressRange.TON, AddrNPI: cfg.AddressRange.NPI, AddressRange: cfg.AddressRange.Range,
-		},
-		Window: cfg.Window, EnquireLink: cfg.EnquireLink, ResponseTimeout: cfg.ResponseTimeout,
-		ConnectTimeout: cfg.ConnectTimeout, ReconnectMin: cfg.Reconnect.Min, ReconnectMax: cfg.Reconnect.Max,
-		ShutdownTimeout: shutdown, MaxPDU: int(cfg.MaxPDU), Log: log, Handler: h,
-	}
+// stop unbinds all sessions once their windows have drained, within shutdown_timeout, until start. What waits
+// in the queue stays, and expires in its time. It does not wait.
+func (s *smsc) stop() {
+	s.answers.stopping.Store(true)
+	s.client.Stop()
 }
 
-// run serves the SMSC until ctx is done, and then ends in this order: nothing new is sent, the window
-// drains within shutdown_timeout, the session unbinds, and what is unanswered then is in doubt. An error
-// is the store's, and cuts the session: nothing that it would wait for could be recorded.
+func (s *smsc) start() {
+	s.answers.stopping.Store(false)
+	s.client.Start()
+}
+
+// restart is a stop and a start: each session binds anew when it has drained.
+func (s *smsc) restart() {
+	s.client.Stop()
+	s.start()
+}
+
+// run serves the SMSC until ctx is done, and then ends in this order: nothing new is sent, the windows
+// drain within shutdown_timeout, the sessions unbind, and what is unanswered then is in doubt. An error
+// is the store's, and cuts the sessions: nothing that they would wait for could be recorded.
 func (s *smsc) run(ctx context.Context) error {
-	session, endSession := context.WithCancel(context.WithoutCancel(ctx))
+	sessions, endSessions := context.WithCancel(context.WithoutCancel(ctx))
 	recording, endRecording := context.WithCancel(context.WithoutCancel(ctx))
 	ctx, giveUp := context.WithCancel(ctx)
 	defer giveUp()
@@ -102,9 +101,11 @@ func (s *smsc) run(ctx context.Context) error {
 		}
 	}
 	var g errgroup.Group
-	g.Go(func() error { return s.receptions.run(recording) })
+	for _, one := range s.sessions {
+		g.Go(func() error { return one.receptions.run(recording) })
+	}
 	g.Go(func() error {
-		defer endSession()
+		defer endSessions()
 		defer s.answers.stopping.Store(true)
 		return failing("dispatcher", s.dispatcher.run)(ctx)
 	})
@@ -113,34 +114,8 @@ func (s *smsc) run(ctx context.Context) error {
 	}
 	g.Go(func() error {
 		defer endRecording()
-		return telling(s.dispatcher.log, "session", s.client.Run)(session)
+		return telling(s.dispatcher.log, "sessions", s.client.Run)(sessions)
 	})
 	g.Go(func() error { return failing("answers", s.answers.run)(recording) })
 	return g.Wait()
-}
-
-// tlsConfig is nil when TLS is off.
-func tlsConfig(cfg config.TLS) (*tls.Config, error) {
-	if !cfg.Enabled {
-		return nil, nil
-	}
-	c := &tls.Config{ServerName: cfg.ServerName, MinVersion: tls.VersionTLS12}
-	if cfg.CAFile != "" {
-		pem, err := os.ReadFile(cfg.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("ca_file: %w", err)
-		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("ca_file: %s holds no certificate", cfg.CAFile)
-		}
-	}
-	if cfg.CertFile != "" {
-		pair, err := tls.LoadX509KeyPair(cfg.CertFile, cfg.KeyFile)
-		if err != nil {
-			return nil, fmt.Errorf("cert_file: %w", err)
-		}
-		c.Certificates = []tls.Certificate{pair}
-	}
-	return c, nil
 }
