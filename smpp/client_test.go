@@ -81,6 +81,7 @@ func TestClient_refusedBind(t *testing.T) {
 	}{
 		{"a wrong password waits the longest", func(h Header) PDU { return &BindResp{Header: respHeader(h, StatusInvPaswd)} }, StatusInvPaswd, time.Minute, time.Minute},
 		{"an unknown system_id waits the longest", func(h Header) PDU { return &BindResp{Header: respHeader(h, StatusInvSysID)} }, StatusInvSysID, time.Minute, time.Minute},
+		{"a wrong system_type waits the longest", func(h Header) PDU { return &BindResp{Header: respHeader(h, StatusInvSysTyp)} }, StatusInvSysTyp, time.Minute, time.Minute},
 		{"a failed bind waits the longest", func(h Header) PDU { return &BindResp{Header: respHeader(h, StatusBindFail)} }, StatusBindFail, time.Minute, time.Minute},
 		{"already bound is tried again soon", func(h Header) PDU { return &BindResp{Header: respHeader(h, StatusAlyBnd)} }, StatusAlyBnd, time.Second / 2, time.Second},
 		{"a generic_nack is a refusal", func(h Header) PDU {

@@ -55,7 +55,8 @@ type stopping struct {
 	deadline time.Time // for the window to drain, then for the handler to answer
 	drained  bool      // unbind was sent or received
 	done     bool      // unbind was answered, or is the SMSC's
-	peer     *Header   // the SMSC's unbind
+	peer     *Header   // the SMSC's unbind, until it is answered
+	owed     bool      // it was answered while the SMSC owed answers
 }
 
 // ending is why a session is over.

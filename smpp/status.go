@@ -103,13 +103,14 @@ func (s Status) Temporary() bool {
 // AboutSession says whether the status, in answer to a submit_sm, speaks of the bind and not of the
 // message: the message is to be kept and the bind made again.
 func (s Status) AboutSession() bool {
-	return s == StatusInvBndSts || s == StatusAlyBnd || s.Credentials()
+	return s == StatusInvBndSts || s == StatusAlyBnd || s == StatusBindFail || s == StatusInvPaswd || s == StatusInvSysID
 }
 
 // Credentials says whether the status, in answer to a bind, refuses who we say we are. Trying again
-// soon will not help, and may lock the account.
+// soon will not help, and may lock the account. ESME_RBINDFAIL is one: SMPP v5.0 §4.7.6 gives it for a
+// system_id, system_type, password or other attribute that is not valid.
 func (s Status) Credentials() bool {
-	return s == StatusInvPaswd || s == StatusInvSysID || s == StatusBindFail
+	return s == StatusInvPaswd || s == StatusInvSysID || s == StatusInvSysTyp || s == StatusBindFail
 }
 
 // ParseStatus reads a status by its name in SMPP v3.4 or v5.0, in any case, or as a decimal or 0x

@@ -59,5 +59,7 @@ func TestStatus_whatSMPPDecides(t *testing.T) {
 		require.False(t, s.Temporary(), s.String())
 	}
 	require.False(t, StatusAlyBnd.Credentials())
+	require.True(t, StatusInvSysTyp.Credentials())
+	require.False(t, StatusInvSysTyp.AboutSession(), "no submit_sm has one")
 	require.False(t, StatusOK.Temporary() || StatusOK.AboutSession() || StatusInvDstAdr.Temporary())
 }

@@ -8,6 +8,10 @@ import (
 
 const unboundBySMSC = "unbind by the SMSC"
 
+// lastAnswers is how long an SMSC that unbound is listened to for the answers that it still owes, after its
+// unbind was answered. One that owes none is left at once.
+const lastAnswers = 5 * time.Second
+
 // shutDown begins the end that we want: the window drains for at most grace, then unbind is sent.
 func (l *link) shutDown(now time.Time, reason string, grace time.Duration) {
 	switch {
@@ -22,7 +26,8 @@ func (l *link) shutDown(now time.Time, reason string, grace time.Duration) {
 }
 
 // unbindReceived begins the end that the SMSC wants. It is answered as soon as the handler has answered
-// what came before it, since nothing can be said after.
+// what came before it, since nothing can be said after. The SMSC may have more to say: answers to what is
+// outstanding, which would be in doubt without them.
 func (l *link) unbindReceived(now time.Time, h Header) {
 	l.cfg.Log.Info("unbind received")
 	if l.stop == nil {
@@ -45,10 +50,22 @@ func (l *link) settle(now time.Time) {
 		l.stop.deadline = now.Add(l.cfg.ResponseTimeout)
 		l.move(Unbinding)
 		l.ask(now, CommandUnbind)
-	case l.stop.done && (l.unanswered == 0 || over):
-		if l.stop.peer != nil {
-			l.put(AppendResponse(l.scratch[:0], CommandUnbind, StatusOK, l.stop.peer.SequenceNumber))
+	case l.stop.peer != nil:
+		if l.unanswered == 0 || over {
+			l.answerUnbind(now)
 		}
+	case l.stop.owed && (l.window.outstanding() == 0 || over), !l.stop.owed && l.stop.done && (l.unanswered == 0 || over):
 		l.end(l.stop.reason, nil, true)
 	}
+}
+
+// answerUnbind answers the SMSC's unbind, and ends the session where no answer is owed to us.
+func (l *link) answerUnbind(now time.Time) {
+	l.put(AppendResponse(l.scratch[:0], CommandUnbind, StatusOK, l.stop.peer.SequenceNumber))
+	l.stop.peer = nil
+	if l.stop.owed = l.window.outstanding() > 0; !l.stop.owed {
+		l.end(l.stop.reason, nil, true)
+		return
+	}
+	l.stop.deadline = now.Add(min(lastAnswers, l.cfg.ResponseTimeout))
 }
