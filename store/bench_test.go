@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -175,6 +176,31 @@ func fillWith(t tb, cfg Config, n int) *running {
 	s.live(t, lives, 1024)
 	require.NoError(t, s.Sync(context.Background()))
 	return s
+}
+
+// BenchmarkQueueEnds looks at a part that waits, of b.N.
+func BenchmarkQueueEnds(b *testing.B) {
+	s := start(b, testConfig(b.TempDir()))
+	waiting := make([]statemachine.Fact, b.N)
+	for i := range waiting {
+		waiting[i] = lifeN(i)[0]
+	}
+	for facts := range slices.Chunk(waiting, 1024) {
+		s.append(facts...)
+	}
+	ctx := context.Background()
+	require.NoError(b, s.Sync(ctx))
+	b.ResetTimer()
+	var cur EndsCursor
+	for n, more := 0, true; more; {
+		ends, again, err := s.QueueEnds(ctx, "alpha", began, &cur, 512)
+		require.NoError(b, err)
+		if n, more = n+len(ends), again; !more {
+			require.Equal(b, b.N, n)
+		}
+	}
+	b.StopTimer()
+	require.NoError(b, s.stop())
 }
 
 // BenchmarkMessage looks up stored messages by id.

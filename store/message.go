@@ -9,6 +9,9 @@ import (
 	"esmed/statemachine"
 )
 
+// messageValidUntil is the field that QueueEnds reads alone.
+const messageValidUntil = 19
+
 // appendMessage encodes state.proto's Message.
 func appendMessage(b []byte, m *statemachine.Message) []byte {
 	b = putString(b, 1, string(m.ID))
@@ -29,7 +32,7 @@ func appendMessage(b []byte, m *statemachine.Message) []byte {
 	b = putTime(b, 16, m.FinalisedAt)
 	b = putTime(b, 17, m.UpdatedAt)
 	b = putTime(b, 18, m.ScheduledAt)
-	b = putTime(b, 19, m.ValidUntil)
+	b = putTime(b, messageValidUntil, m.ValidUntil)
 	b = putBool(b, 20, m.ValidityAsked)
 	b = putUint(b, 21, uint64(m.State))
 	var at int
@@ -208,7 +211,7 @@ func readMessageField(f *fields, m *statemachine.Message) {
 		m.UpdatedAt = f.time()
 	case 18:
 		m.ScheduledAt = f.time()
-	case 19:
+	case messageValidUntil:
 		m.ValidUntil = f.time()
 	case 20:
 		m.ValidityAsked = f.bool()

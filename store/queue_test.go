@@ -76,6 +76,57 @@ func TestNextQueued(t *testing.T) {
 	})
 }
 
+func TestQueueEnds(t *testing.T) {
+	ctx := context.Background()
+	s := startIn(t, testConfig(t.TempDir()))
+	accept := func(id, smsc string, priority byte, parts int, validUntil time.Time) {
+		a := message(id, "", "text of "+id)
+		a.SMSC, a.Account, a.Priority, a.ValidUntil = smsc, smsc, priority, validUntil
+		for len(a.Parts) < parts {
+			a.Parts = append(a.Parts, a.Parts[0])
+		}
+		s.append(a)
+	}
+	hour := began.Add(time.Hour)
+	accept("M1", "alpha", 0, 2, hour)
+	accept("M2", "alpha", 3, 1, time.Time{})
+	accept("M3", "beta", 3, 1, hour)
+	accept("M4", "alpha", 0, 1, began)
+	accept("M5", "alpha", 0, 1, hour)
+	s.append(
+		&statemachine.Sent{Message: "M5", Part: 1, Attempt: 1, SMSC: "alpha"},
+		&statemachine.SubmitResp{Message: "M5", Part: 1, Attempt: 1, SMSC: "alpha", CommandStatus: 0x14, Temporary: true, RetryAt: hour},
+	)
+	require.NoError(t, s.Sync(ctx))
+	var cur EndsCursor
+	read := func(due time.Time, limit int) (all []string, more bool) {
+		ends, more, err := s.QueueEnds(ctx, "alpha", due, &cur, limit)
+		require.NoError(t, err)
+		for _, e := range ends {
+			text := string(e.Message)
+			if !e.ValidUntil.IsZero() {
+				text += " " + e.ValidUntil.Sub(began).String()
+			}
+			all = append(all, text)
+		}
+		return all, more
+	}
+	all, more := read(hour, 3)
+	require.True(t, more)
+	require.Equal(t, []string{"M1 1h0m0s", "M4 0s"}, all, "of both parts of M1 once")
+	all, more = read(hour, 3)
+	require.False(t, more)
+	require.Equal(t, []string{"M2"}, all)
+	accept("M6", "alpha", 2, 1, began)
+	require.NoError(t, s.Sync(ctx))
+	all, _ = read(hour, 0)
+	require.Equal(t, []string{"M6 0s"}, all, "what is new comes behind the cursor")
+	all, _ = read(hour.Add(1), 0)
+	require.Equal(t, []string{"M5 1h0m0s"}, all, "what waits for its time comes once that is over")
+	all, _ = read(hour.Add(1), 0)
+	require.Empty(t, all)
+}
+
 func TestUnanswered(t *testing.T) {
 	ctx := context.Background()
 	cfg := testConfig(t.TempDir())

@@ -27,10 +27,11 @@ const (
 
 // attempt is a submit_sm under way.
 type attempt struct {
-	ref    statemachine.AttemptRef
-	dest   string
-	sentAt time.Time
-	probe  bool // the one message that tries whether a paused SMSC takes some again
+	ref        statemachine.AttemptRef
+	dest       string
+	sentAt     time.Time
+	validUntil time.Time // of its message; zero: for ever
+	probe      bool      // the one message that tries whether a paused SMSC takes some again
 }
 
 // answer is what became of an attempt.
@@ -165,6 +166,9 @@ func (a *answers) answered(one answer, now time.Time) *statemachine.SubmitResp {
 	switch refused {
 	case refusedForNow, refusedThrottled, refusedSession:
 		resp.RetryAt = now.Add(retryDelay(a.cfg.Retry.Min, a.cfg.Retry.Max, one.ref.Attempt, rand.Float64()))
+		if expired(one.validUntil, resp.RetryAt) { // its time is then, and it is over
+			resp.RetryAt = one.validUntil
+		}
 	}
 	a.react(one, refused)
 	return resp

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -20,8 +19,6 @@ const (
 	// maxSubmits is how many submits share a commit and a write at most: enough to make both cheap, few
 	// enough not to hold back answers and receptions.
 	maxSubmits = 512
-	// maxIdle is how long the dispatcher waits for a slot before it looks whether what waits has expired.
-	maxIdle = 30 * time.Second
 	// probeEvery is how often a paused SMSC is tried with one message.
 	probeEvery = time.Minute
 )
@@ -42,12 +39,11 @@ type dispatcher struct {
 	paused atomic.Pointer[pause] // a copy of pause for who asks from elsewhere; nil: there is none
 	busy   atomic.Bool           // the last round took all that it could, so that more may wait
 
-	pause    pause
-	cursor   store.QueueCursor
-	taken    taken
-	withheld withheld
-	undue    bool // parts seemed to have expired while the clock was in doubt; the cursor is past them
-	stands   bool // the last round failed for a reason that time may heal
+	pause  pause
+	cursor store.QueueCursor
+	taken  taken
+	undue  bool // parts seemed to have expired while the clock was in doubt; the cursor is past them
+	stands bool // the last round failed for a reason that time may heal
 }
 
 // run dispatches until ctx is done. What it began to send by then is handed to the client. An error is
@@ -114,8 +110,8 @@ func (d *dispatcher) idle(ctx context.Context, w *waiting, changed <-chan struct
 		changed = nil
 	}
 	until := w.until
-	if end := d.nextEnd(); until.IsZero() || !end.IsZero() && end.Before(until) {
-		until = end
+	if look := time.Now().Add(clockEvery); d.undue && (until.IsZero() || look.Before(until)) {
+		until = look
 	}
 	var due <-chan time.Time
 	if !until.IsZero() {
@@ -132,21 +128,18 @@ func (d *dispatcher) idle(ctx context.Context, w *waiting, changed <-chan struct
 
 // round sends what may be sent now. When that was nothing, it says what to wait for.
 func (d *dispatcher) round(ctx context.Context) (*waiting, error) {
-	if err := d.expireWithheld(ctx, time.Now()); err != nil {
-		return nil, err
-	}
 	if d.undue && !d.clock.doubted() {
 		d.undue, d.cursor = false, store.QueueCursor{}
 	}
 	if d.gate.held() {
-		return d.stay(ctx)
+		return d.stay(), nil
 	}
 	n, wait := d.allowed(time.Now())
 	if n == 0 {
 		return wait, nil
 	}
 	began := time.Now()
-	slots, err := d.reserve(ctx, n)
+	slots, err := d.client.Reserve(ctx, n)
 	if err != nil || len(slots) == 0 {
 		return nil, err
 	}
@@ -172,8 +165,9 @@ func (d *dispatcher) take(ctx context.Context, b *batch, n int) (*waiting, error
 	}
 	defer d.gate.leave()
 	if d.gate.held() {
-		return d.stay(ctx)
+		return d.stay(), nil
 	}
+	b.at = time.Now() // not before the end of a message that expired while the gate was shut
 	queued, err := d.store.NextQueued(ctx, d.cfg.Name, b.at, &d.cursor, d.taken.has, n)
 	if err != nil {
 		return nil, err
@@ -190,21 +184,10 @@ func (d *dispatcher) take(ctx context.Context, b *batch, n int) (*waiting, error
 	return nil, d.record(ctx, b)
 }
 
-// stay waits while the queue is held. Validity goes on ending what waits.
-func (d *dispatcher) stay(ctx context.Context) (*waiting, error) {
+// stay waits while the queue is held.
+func (d *dispatcher) stay() *waiting {
 	d.busy.Store(false)
-	return &waiting{until: time.Now().Add(maxIdle)}, d.expire(ctx)
-}
-
-// reserve takes up to n slots. When none can be had for long, it sees to what expires meanwhile.
-func (d *dispatcher) reserve(ctx context.Context, n int) ([]smpp.Slot, error) {
-	patience, cancel := context.WithTimeout(ctx, maxIdle)
-	defer cancel()
-	slots, err := d.client.Reserve(patience, n)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, d.expire(ctx)
-	}
-	return slots, err
+	return &waiting{}
 }
 
 // batch is what one round sends.
@@ -243,7 +226,7 @@ func (d *dispatcher) prepare(b *batch, q store.Queued) {
 		ref: statemachine.AttemptRef{
 			Message: m.Message, Part: q.Entry.Part, Attempt: len(q.Message.Parts[q.Entry.Part-1].Attempts) + 1,
 		},
-		dest: m.Dest.Addr, sentAt: b.at, probe: d.pause.on(),
+		dest: m.Dest.Addr, sentAt: b.at, validUntil: m.ValidUntil, probe: d.pause.on(),
 	}
 	b.submits = append(b.submits, smpp.Submit{Slot: slot, PDU: octets, Done: func(outcome smpp.Answer) {
 		d.answers.in.put(answer{a, outcome})
@@ -296,24 +279,6 @@ func (d *dispatcher) write(b *batch) error {
 		d.tellPause()
 	}
 	return d.outlet.put(b.submits)
-}
-
-// expire records the end of messages whose validity ended at the head of the queue.
-func (d *dispatcher) expire(ctx context.Context) error {
-	if d.clock.doubted() {
-		return nil
-	}
-	b := &batch{at: time.Now()}
-	queued, err := d.store.NextQueued(ctx, d.cfg.Name, b.at, nil, d.taken.has, maxSubmits)
-	if err != nil {
-		return err
-	}
-	for _, q := range queued {
-		if expired(q.Accepted.ValidUntil, b.at) {
-			b.add(q.Entry, &statemachine.QueueExpired{Message: q.Accepted.Message})
-		}
-	}
-	return d.record(ctx, b)
 }
 
 // allowed is how many submits pause and outlet let through now; when 0, what to wait for.

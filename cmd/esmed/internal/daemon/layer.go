@@ -36,18 +36,20 @@ func (l *layer) stop() {
 	<-l.done
 }
 
-// background is the work that nobody asks for: on the inbox, under new rules, at the end of windows, and on what
-// is old.
+// background is the work that nobody asks for: on the inbox, under new rules, at the end of windows and of
+// validities, and on what is old.
 func (d *daemon) background(ctx context.Context) error {
 	inbox := &looks{store: d.store, smscs: d.fleet.names, log: d.log}
 	windows := &cutoffs{store: d.store, doubted: d.clock.doubted, hold: d.fleet.hold, log: d.log}
+	queues := newExpiries(d.store, d.gates, d.clock.doubted, d.log)
 	old := &retention{store: d.store, keep: d.cfg.Store.Retention, doubted: d.clock.doubted, log: d.log}
 	g, ctx := errgroup.WithContext(ctx)
 	for _, work := range []struct {
 		name string
 		run  func(context.Context) error
 	}{
-		{"inbox", inbox.run}, {"reprocess", d.passes.run}, {"windows", windows.run}, {"retention", old.run},
+		{"inbox", inbox.run}, {"reprocess", d.passes.run}, {"windows", windows.run}, {"expiry", queues.run},
+		{"retention", old.run},
 	} {
 		g.Go(func() error { return telling(d.log, work.name, work.run)(ctx) })
 	}
