@@ -32,7 +32,7 @@ func newRejected(rows *rowFile, chosen string) (*rejected, error) {
 		if _, err := os.Lstat(chosen); err == nil {
 			return nil, &failure{text: chosen + " is there already", hint: "move it away, or name another file with --rejected", code: exitUsage}
 		}
-		return &rejected{rows: rows, path: chosen}, nil
+		return newRejectedAt(rows, chosen), nil
 	}
 	dir, base := filepath.Split(rows.path)
 	if !canWrite(dir) {
@@ -41,7 +41,14 @@ func newRejected(rows *rowFile, chosen string) (*rejected, error) {
 		}
 	}
 	stem := strings.TrimSuffix(base, filepath.Ext(base))
-	return &rejected{rows: rows, path: filepath.Join(dir, stem+".rejected."+rows.format)}, nil
+	return newRejectedAt(rows, filepath.Join(dir, stem+".rejected."+rows.format)), nil
+}
+
+// newRejectedAt takes away what one that was killed left behind.
+func newRejectedAt(rows *rowFile, path string) *rejected {
+	r := &rejected{rows: rows, path: path}
+	_ = os.Remove(r.partial()) // mostly there is none; else it is written over
+	return r
 }
 
 // canWrite tries to make a file.
@@ -54,12 +61,15 @@ func canWrite(dir string) bool {
 }
 
 // partial is its name while it is not complete.
-func (r *rejected) partial() string { return r.path + ".part" }
+func (r *rejected) partial() string {
+	dir, base := filepath.Split(r.path)
+	return filepath.Join(dir, "."+base+".part")
+}
 
 // add writes a row and why it was refused.
 func (r *rejected) add(bad row, why string) error {
 	if r.file == nil {
-		if err := r.begin(); err != nil {
+		if err := r.open(); err != nil {
 			return err
 		}
 	}
@@ -74,7 +84,7 @@ func (r *rejected) add(bad row, why string) error {
 	return r.addJSON(octets, bad.line, why)
 }
 
-func (r *rejected) begin() (err error) {
+func (r *rejected) open() (err error) {
 	if r.file, err = os.OpenFile(r.partial(), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); err != nil {
 		return err
 	}

@@ -208,3 +208,26 @@ func TestSubmissionKeys_areTheAPIs(t *testing.T) {
 	require.ElementsMatch(t, keysOf(control.Submission{}), slices.Collect(maps.Keys(submissionKeys)))
 	require.ElementsMatch(t, keysOf(control.SubmissionAddress{}), slices.Collect(maps.Keys(addressKeys)))
 }
+
+// An operation is a row. A file is read twice.
+func BenchmarkRows(b *testing.B) {
+	for _, tt := range []struct{ file, header, row string }{
+		{"m.csv", "to,from,text\n", "+393331230007,ACME,\"Your code is 4711, keep it\"\n"},
+		{"m.ndjson", "", `{"to":"+393331230007","from":"ACME","text":"Your code is 4711, keep it"}` + "\n"},
+	} {
+		b.Run(filepath.Ext(tt.file), func(b *testing.B) {
+			f, err := openRowFile(writeFile(b, tt.file, tt.header+strings.Repeat(tt.row, b.N)), "", "")
+			require.NoError(b, err)
+			defer f.close()
+			next, _, err := f.rows()
+			require.NoError(b, err)
+			b.ReportAllocs()
+			b.ResetTimer()
+			for range b.N {
+				r, err := next()
+				require.NoError(b, err)
+				require.NoError(b, r.err)
+			}
+		})
+	}
+}

@@ -113,6 +113,8 @@ func (r *fileRun) begin(checked checkedFile) error {
 	how := "known by their place in this run"
 	if r.tally.Resumed = last != nil && last.Key == chosen.Key; r.tally.Resumed {
 		how = "the run of " + chosen.BegunAt.Format(time.RFC3339) + " goes on"
+	} else if last != nil && !last.finished() {
+		fmt.Fprintf(r.stderr, "esmed: the run of %s was interrupted and is given up\n", last.BegunAt.Format(time.RFC3339))
 	}
 	fmt.Fprintf(r.stderr, "esmed: %s without ref: %s, which is remembered in %s\n", plural(checked.unnamed, "row"), how, clean(r.journal.path))
 	return nil

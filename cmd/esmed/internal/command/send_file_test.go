@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -322,19 +323,19 @@ func TestSendFile_moreRowsThanAreAhead(t *testing.T) {
 // However large a file is, no more of it is held than the rows that are on their way.
 func TestCourier_isBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		read, answered := 0, 0
+		var read atomic.Int64
+		answered := 0
 		e := newEndpoint()
 		client := control.NewInProcess(e)
 		c := &courier{
 			next: func() (row, error) {
-				read++
-				return row{line: read, json: []byte(`{"to":"1","text":"x"}`)}, nil
+				return row{line: int(read.Add(1)), json: []byte(`{"to":"1","text":"x"}`)}, nil
 			},
 			answered: func(row, control.BatchResult) error {
 				if answered++; answered == 10*rowsAhead {
 					return context.Canceled
 				}
-				require.LessOrEqual(t, read-answered, 2*rowsAhead)
+				require.LessOrEqual(t, int(read.Load())-answered, 2*rowsAhead)
 				return nil
 			},
 			open: func(ctx context.Context, first int) (*control.Batch, error) {
@@ -362,6 +363,10 @@ func TestSendFile_changedWhileItIsSent(t *testing.T) {
 	j, err := openJournal(path)
 	require.NoError(t, err)
 	require.False(t, j.last.finished())
+
+	s = sendTo(t.Context(), e, fileFlags{path: path, wish: runWish{again: true}}, formatText)
+	require.NoError(t, s.err)
+	require.Contains(t, s.note, "was interrupted and is given up")
 }
 
 func TestRunWish(t *testing.T) {
