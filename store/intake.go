@@ -97,23 +97,35 @@ func (s *Store) Post(ctx context.Context, fact statemachine.Fact, done func(stat
 // Append makes facts durable: in order, next to each other, all or none. They belong to the store from
 // now on, as with Post.
 func (s *Store) Append(ctx context.Context, facts ...statemachine.Fact) ([]statemachine.Record, error) {
+	appended, err := s.BeginAppend(ctx, facts...)
+	if err != nil {
+		return nil, err
+	}
+	return appended()
+}
+
+// BeginAppend is Append that returns when the facts are queued behind all that was queued before; appended,
+// which is called once, waits until they are durable.
+func (s *Store) BeginAppend(ctx context.Context, facts ...statemachine.Fact) (appended func() ([]statemachine.Record, error), err error) {
 	if len(facts) == 0 {
-		return nil, nil
+		return func() ([]statemachine.Record, error) { return nil, nil }, nil
 	}
 	type result struct {
 		records []statemachine.Record
 		err     error
 	}
 	done := make(chan result, 1)
-	err := s.send(ctx, request{facts: facts, doneAll: func(r []statemachine.Record, err error) { done <- result{r, err} }})
+	err = s.send(ctx, request{facts: facts, doneAll: func(r []statemachine.Record, err error) { done <- result{r, err} }})
 	if err != nil {
 		return nil, err
 	}
-	r := <-done
-	if r.err != nil {
-		return nil, fmt.Errorf("store: append: %w", r.err)
-	}
-	return r.records, nil
+	return func() ([]statemachine.Record, error) {
+		r := <-done
+		if r.err != nil {
+			return nil, fmt.Errorf("store: append: %w", r.err)
+		}
+		return r.records, nil
+	}, nil
 }
 
 // Accept makes a message durable. When its Ref or its IdempotencyKey was used by the same Owner, it

@@ -32,6 +32,7 @@ type attempt struct {
 	sentAt     time.Time
 	validUntil time.Time // of its message; zero: for ever
 	probe      bool      // the one message that tries whether a paused SMSC takes some again
+	parts      int       // of its message
 }
 
 // answer is what became of an attempt.
@@ -61,6 +62,7 @@ type answers struct {
 	in       *mailbox[answer]
 	refused  *mailbox[statemachine.Fact] // records that the disk had no room for
 	feedback *mailbox[feedback]
+	failed   failed
 }
 
 // run records answers until ctx is done, which is when the session has ended, and none is left.
@@ -87,7 +89,10 @@ func (a *answers) run(ctx context.Context) error {
 // a receipt that came behind the answer to its submit finds the message and never sees the inbox. Between
 // sessions the wire has no order: an answer that has been read by then is recorded first, whichever session
 // it came on, and a receipt that overtook its answer on another one waits in the inbox for it.
-func (a *answers) recordAll() error {
+func (a *answers) recordAll() error { return a.recordBefore(func() error { return nil }) }
+
+// recordBefore records what is there, and then what queue gives to the store, with no answer between.
+func (a *answers) recordBefore(queue func() error) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, one := range a.in.take() {
@@ -95,7 +100,7 @@ func (a *answers) recordAll() error {
 			return fmt.Errorf("answers: %w", err)
 		}
 	}
-	return nil
+	return queue()
 }
 
 // recordRefused tries again what there was no room for.
@@ -110,9 +115,12 @@ func (a *answers) recordRefused() error {
 
 // post queues a record. It is written whatever else ends, so no context ends it.
 func (a *answers) post(fact statemachine.Fact) error {
-	return a.store.Post(context.Background(), fact, func(_ statemachine.Record, err error) {
+	return a.store.Post(context.Background(), fact, func(r statemachine.Record, err error) {
 		switch {
 		case err == nil:
+			if resp, ok := fact.(*statemachine.SubmitResp); ok && resp.CommandStatus != uint32(smpp.StatusOK) && !resp.Temporary {
+				a.failed.recorded(resp.Message, r.Seq)
+			}
 		case errors.Is(err, store.ErrDiskFull):
 			a.refused.put(fact)
 		default:
@@ -164,6 +172,10 @@ func (a *answers) answered(one answer, now time.Time) *statemachine.SubmitResp {
 			zap.Stringer("command_status", one.CommandStatus), zap.Bool("temporary", resp.Temporary))
 	}
 	switch refused {
+	case refusedForGood:
+		if one.parts > 1 {
+			a.failed.add(one.ref.Message)
+		}
 	case refusedForNow, refusedThrottled, refusedSession:
 		resp.RetryAt = now.Add(retryDelay(a.cfg.Retry.Min, a.cfg.Retry.Max, one.ref.Attempt, rand.Float64()))
 		if expired(one.validUntil, resp.RetryAt) { // its time is then, and it is over

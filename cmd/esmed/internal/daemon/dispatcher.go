@@ -226,7 +226,7 @@ func (d *dispatcher) prepare(b *batch, q store.Queued) {
 		ref: statemachine.AttemptRef{
 			Message: m.Message, Part: q.Entry.Part, Attempt: len(q.Message.Parts[q.Entry.Part-1].Attempts) + 1,
 		},
-		dest: m.Dest.Addr, sentAt: b.at, validUntil: m.ValidUntil, probe: d.pause.on(),
+		dest: m.Dest.Addr, sentAt: b.at, validUntil: m.ValidUntil, probe: d.pause.on(), parts: len(m.Parts),
 	}
 	b.submits = append(b.submits, smpp.Submit{Slot: slot, PDU: octets, Done: func(outcome smpp.Answer) {
 		d.answers.in.put(answer{a, outcome})
@@ -242,6 +242,27 @@ func (b *batch) add(entry statemachine.QueueEntry, fact statemachine.Fact) {
 	b.entries, b.facts = append(b.entries, entry), append(b.facts, fact)
 }
 
+// leaveOut takes the parts of some messages out of the batch again.
+func (b *batch) leaveOut(message func(statemachine.ID) bool) {
+	entries, facts, submits := b.entries[:0], b.facts[:0], b.submits[:0]
+	next := 0 // of the submits
+	for i, entry := range b.entries {
+		out := message(entry.Message)
+		if !out {
+			entries, facts = append(entries, entry), append(facts, b.facts[i])
+		}
+		if _, sent := b.facts[i].(*statemachine.Sent); sent {
+			if out {
+				b.slots = append(b.slots, b.submits[next].Slot)
+			} else {
+				submits = append(submits, b.submits[next])
+			}
+			next++
+		}
+	}
+	b.entries, b.facts, b.submits = entries, facts, submits
+}
+
 // expired reports whether a validity is over; a zero one never is.
 func expired(validUntil, now time.Time) bool {
 	return !validUntil.IsZero() && !now.Before(validUntil)
@@ -249,15 +270,23 @@ func expired(validUntil, now time.Time) bool {
 
 // record makes the batch's records durable. ctx does not end it halfway: what is recorded as leaving
 // leaves. The answers that freed the batch's slots are recorded before it, so that whenever the process ends
-// no more than a window is found without an answer.
+// no more than a window is found without an answer, and no part leaves of a message that they failed.
 func (d *dispatcher) record(ctx context.Context, b *batch) error {
 	if len(b.facts) == 0 {
 		return nil
 	}
-	if err := d.answers.recordAll(); err != nil {
+	var appended func() ([]statemachine.Record, error)
+	err := d.answers.recordBefore(func() (err error) {
+		if d.answers.failed.any() {
+			b.leaveOut(d.answers.failed.has)
+		}
+		appended, err = d.store.BeginAppend(context.WithoutCancel(ctx), b.facts...)
 		return err
+	})
+	var records []statemachine.Record
+	if err == nil {
+		records, err = appended()
 	}
-	records, err := d.store.Append(context.WithoutCancel(ctx), b.facts...)
 	if err != nil {
 		for i := range b.submits {
 			b.slots = append(b.slots, b.submits[i].Slot)
@@ -304,7 +333,11 @@ func (d *dispatcher) tellPause() {
 
 // listen takes what answers said about the SMSC, and forgets parts that left the queue.
 func (d *dispatcher) listen(now time.Time) {
-	d.taken.forget(d.store.Applied())
+	applied := d.store.Applied()
+	d.taken.forget(applied)
+	if d.answers.failed.forget(applied) {
+		d.cursor = store.QueueCursor{} // what was left out, and waits all the same, is behind it
+	}
 	for _, f := range d.answers.feedback.take() {
 		switch f.refusal {
 		case refusedThrottled:
