@@ -24,7 +24,8 @@ type Field struct {
 
 // Fields explains a PDU field by field, in the order of the wire: header, body, TLVs, then a row named
 // note for each fault that was tolerated and, where the body or the frame is broken, a row named error and
-// one named undecoded with the octets from the fault on. It does not panic, whatever the octets.
+// one named undecoded with the octets from the fault on. A user data header, where esm_class says that the
+// text begins with one, is a row of its own. It does not panic, whatever the octets.
 func Fields(pdu []byte) []Field {
 	if len(pdu) < HeaderLen {
 		return appendUndecoded([]Field{broken(checkFrame(pdu))}, pdu, 0)
@@ -33,7 +34,19 @@ func Fields(pdu []byte) []Field {
 	if err := checkFrame(pdu); err != nil {
 		return appendUndecoded(append(rows, broken(err)), pdu, HeaderLen)
 	}
-	c := codec{see: func(f field) { rows = append(rows, explain(pdu, f)) }}
+	udhi := false
+	c := codec{see: func(f field) {
+		switch {
+		case f.name == "esm_class":
+			udhi = pdu[f.start]&esmClassUDHI != 0
+		case udhi && (f.kind == kindText || f.kind == kindTLV && f.tag == TagMessagePayload):
+			if words, n := explainHeader(pdu[f.start:f.end]); n > 0 {
+				rows = append(rows, Field{Name: "user_data_header", Value: words, Octets: pdu[f.start : f.start+n], Offset: f.start})
+				f.start += n
+			}
+		}
+		rows = append(rows, explain(pdu, f))
+	}}
 	err := decode(&c, pdu, blank(ParseHeader(pdu).CommandID))
 	for _, note := range c.notes {
 		rows = append(rows, Field{Name: "note", Value: note})

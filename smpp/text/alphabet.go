@@ -76,7 +76,7 @@ func (a Alphabet) width(r rune) int {
 	case ASCII:
 		return oneIf(r <= 0x7F)
 	case Latin1:
-		return oneIf(r <= 0xFF)
+		return oneIf(r <= 0xFF && !isC1(r))
 	case UCS2:
 		if r > 0xFFFF {
 			return 4
@@ -95,6 +95,10 @@ func smallest(s string, defaultAlphabet Alphabet) (a Alphabet, size int, err err
 	}
 	return "", 0, err
 }
+
+// isC1 reports a control character that ISO 8859-1 leaves undefined. Its octet is read as Windows-1252 by
+// many, who show another character.
+func isC1(r rune) bool { return r >= 0x80 && r < 0xA0 }
 
 // invalidAt reports whether s begins with an octet that is no UTF-8, rather than with U+FFFD itself.
 func invalidAt(s string) bool {

@@ -110,8 +110,11 @@ func decodeOctets(octets []byte, a Alphabet) (runes []rune, exact bool) {
 	runes, exact = make([]rune, len(octets)), a != ""
 	for i, o := range octets {
 		runes[i] = rune(o)
-		if a == ASCII && o > 0x7F {
+		switch {
+		case a == ASCII && o > 0x7F:
 			runes[i], exact = '\uFFFD', false
+		case a == Latin1 && isC1(rune(o)):
+			exact = false
 		}
 	}
 	return runes, exact

@@ -10,8 +10,8 @@ import (
 // left out is as the SMSC's configuration says. Text and DataHex exclude each other.
 type Submission struct {
 	To   string `json:"to,omitempty" doc:"+ or 00 and digits: international; other digits are read in the SMSC's dest.country"`
-	From string `json:"from,omitempty" doc:"Letters: 5/0; + or 00 or 7 digits and more: 1/1; fewer digits: 0/1"`
-	Text string `json:"text,omitempty"`
+	From string `json:"from,omitempty" doc:"Letters: 5/0; + or 00, or 7 to 15 digits of which the first is not 0: 1/1; other digits: 0/1"`
+	Text string `json:"text,omitempty" doc:"Longer than one short message: split, or sent in message_payload, as the SMSC's long_messages says"`
 	SMSC string `json:"smsc,omitempty"`
 	Ref  string `json:"ref,omitempty" doc:"Yours; a repeat by the same owner is the same message"`
 
@@ -22,9 +22,9 @@ type Submission struct {
 	ScheduleDeliveryTime string `json:"schedule_delivery_time,omitempty" doc:"A duration, RFC 3339 or SMPP time"`
 
 	RegisteredDelivery   RegisteredDelivery `json:"registered_delivery,omitempty"`
-	Alphabet             string             `json:"alphabet,omitempty"`
-	DataCoding           *int               `json:"data_coding,omitempty" minimum:"0" maximum:"255"`
-	DataHex              string             `json:"data_hex,omitempty" doc:"The message's octets, in place of text"`
+	Alphabet             string             `json:"alphabet,omitempty" doc:"gsm7, latin1, ascii or ucs2; the smallest that holds the text when left out"`
+	DataCoding           *int               `json:"data_coding,omitempty" minimum:"0" maximum:"255" doc:"Sent as given; chooses the alphabet that it announces"`
+	DataHex              string             `json:"data_hex,omitempty" doc:"The message's octets, in place of text; never split"`
 	UDHHex               string             `json:"udh_hex,omitempty" doc:"A user data header, with its length octet"`
 	ServiceType          string             `json:"service_type,omitempty"`
 	ProtocolID           int                `json:"protocol_id,omitempty" minimum:"0" maximum:"255"`

@@ -2,11 +2,13 @@ package control
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"esmed/receipt"
 	"esmed/smpp/text"
@@ -130,6 +132,48 @@ func TestReader_saysWhatToDo(t *testing.T) {
 			require.Equal(t, tt.want, p.Errors[0].Message)
 		})
 	}
+}
+
+// join puts the parts of a message together in the order that they name, and reads them.
+func join(t require.TestingT, parts []statemachine.PartContent, deflt text.Alphabet) string {
+	all := make([][]byte, len(parts))
+	for _, part := range parts {
+		octets, place := part.ShortMessage, []byte{1, 1}
+		switch {
+		case part.ESMClass == esmUDHI:
+			require.LessOrEqual(t, len(octets), text.AlphabetOf(part.DataCoding, deflt).Room(text.HeaderLen)+text.HeaderLen)
+			place, octets = octets[5:text.HeaderLen], octets[text.HeaderLen:]
+		case len(part.TLVs) > 0:
+			require.LessOrEqual(t, len(octets), text.AlphabetOf(part.DataCoding, deflt).Room(text.HeaderLen))
+			place = []byte{part.TLVs[1].Value[0], part.TLVs[2].Value[0]}
+		case !part.Payload:
+			require.LessOrEqual(t, len(octets), text.AlphabetOf(part.DataCoding, deflt).Room(0))
+		}
+		require.EqualValues(t, len(parts), place[0])
+		all[place[1]-1] = octets
+	}
+	var joined string
+	for _, octets := range all {
+		s, exact := text.Decode(octets, parts[0].DataCoding, deflt) // part by part: no character is cut
+		require.True(t, exact)
+		joined += s
+	}
+	return joined
+}
+
+func TestReader_everyTextIsSentAsItIs(t *testing.T) {
+	rd := testReader()
+	smscs := []string{"alpha", "beta", "gamma", "delta"}
+	rapid.Check(t, func(t *rapid.T) {
+		smsc := rapid.SampledFrom(smscs).Draw(t, "smsc")
+		given := rapid.OneOf(rapid.StringN(0, 300, -1),
+			rapid.StringOfN(rapid.RuneFrom([]rune("aé€[\r\nç\u0085я😀\u0301\u200D🇮")), 100, 500, -1)).Draw(t, "text")
+		body, err := json.Marshal(map[string]string{"to": "+393331234567", "smsc": smsc, "text": given})
+		require.NoError(t, err)
+		m, p := rd.read(body, Caller{}, "")
+		require.Nil(t, p)
+		require.Equal(t, given, join(t, m.Parts, text.Alphabet(rd.smscs[smsc].DefaultAlphabet)))
+	})
 }
 
 func BenchmarkReader_long(b *testing.B) {
