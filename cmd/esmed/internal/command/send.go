@@ -37,13 +37,13 @@ short message goes in several parts, or as the SMSC's long_messages says.
 
 --file submits the rows of a CSV file with a header, or of an NDJSON file. Its columns and keys are those
 of POST /v1/messages: to, from, text, smsc, ref, validity, ... The daemon judges all rows first, and nothing is sent
-when one is wrong, unless --skip-invalid says so. Rows that are refused are written to FILE.rejected.csv or .ndjson, with
-what is wrong with them and their line: correct that file and send it.
+when one is wrong, unless --skip-invalid says so. Rows that are refused are written beside it, to messages.rejected.csv
+for messages.csv, with what is wrong with them and their line: correct that file and send it.
 
 When it is interrupted, run the same command again: no row is taken twice. While the daemon is stopped or takes
 nothing, it waits, for --timeout at most. A row is known by its ref, whichever file it is in, or else by its line in a run
-of the file. --ref-prefix gives rows a ref. The run is remembered in FILE.run, or in $XDG_STATE_HOME/esmed where that
-cannot be written; for the same file
+of the file. --ref-prefix gives rows a ref. The run is remembered in messages.csv.run, or in $XDG_STATE_HOME/esmed
+where that cannot be written; for the same file
 
   interrupted, unchanged   goes on with that run
   finished, or changed     is refused, since rows might be doubled or left out
