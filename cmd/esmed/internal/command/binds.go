@@ -37,8 +37,15 @@ func bindsListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			queues, err := c.Queues(cmd.Context())
+			if err != nil {
+				return err
+			}
 			o := f.to(cmd)
-			return printWhole(o, binds, o.bindTable)
+			return printWhole(o, binds, func(binds []control.Bind) {
+				o.bindTable(binds)
+				o.holds(queues)
+			})
 		},
 	}
 	socketFlag(cmd, &r)

@@ -34,7 +34,8 @@ func checkCommand() *cobra.Command {
 		Use:   "check",
 		Short: "Say as a monitoring plugin whether an alert is active",
 		Long: `Asks the daemon to measure its alerts and prints the active ones as a monitoring plugin does (Nagios, Icinga
-and what works like them): a line with performance data, then a line for each alert.
+and what works like them): a line with performance data, then a line for each alert. Queues that somebody
+holds are named too; they are no alert.
 
 Exit status 0 is OK, 1 WARNING, 2 CRITICAL (also when no daemon runs), 3 UNKNOWN.`,
 		Example:       "  esmed check --socket /run/esmed/esmed.sock",
@@ -56,6 +57,10 @@ Exit status 0 is OK, 1 WARNING, 2 CRITICAL (also when no daemon runs), 3 UNKNOWN
 			c := r.daemon()
 			defer c.Close()
 			alerts, err := c.Alerts(ctx)
+			var queues []control.Queue
+			if err == nil {
+				queues, err = c.Queues(ctx)
+			}
 			switch {
 			case errors.Is(err, control.ErrNoDaemon):
 				f.to(cmd).printf("ESMED CRITICAL: no daemon runs on %s\n", clean(r.socket))
@@ -63,7 +68,7 @@ Exit status 0 is OK, 1 WARNING, 2 CRITICAL (also when no daemon runs), 3 UNKNOWN
 			case err != nil:
 				return unknown(f.to(cmd), err)
 			}
-			return printCheck(f.to(cmd), alerts)
+			return printCheck(f.to(cmd), alerts, heldQueues(queues))
 		},
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return unknown(f.to(cmd), err) })
@@ -79,7 +84,17 @@ func unknown(o output, err error) error {
 	return silent{checkUnknown}
 }
 
-func printCheck(o output, alerts []control.Alert) error {
+// heldQueues name the queues that somebody holds: that is wanted, and no alert, and not to be forgotten.
+func heldQueues(queues []control.Queue) (held []string) {
+	for _, q := range queues {
+		if q.Held != nil {
+			held = append(held, "queue of "+q.SMSC+" is "+holderWords(q.Held))
+		}
+	}
+	return held
+}
+
+func printCheck(o output, alerts []control.Alert, held []string) error {
 	code, active := checkOK, []control.Alert{}
 	for _, a := range alerts {
 		if a.Active {
@@ -88,7 +103,7 @@ func printCheck(o output, alerts []control.Alert) error {
 		}
 	}
 	err := printWhole(o, alerts, func([]control.Alert) {
-		o.printf("%s\n", checkLine(code, active, alerts))
+		o.printf("%s\n", checkLine(code, active, alerts, held))
 		for i := range active {
 			o.printf("%s\n", clean(checkDetail(&active[i])))
 		}
@@ -107,7 +122,7 @@ func severityCode(severity string) int {
 }
 
 // checkLine is the plugin's first line: how things stand, and the performance data of all that was measured.
-func checkLine(code int, active, all []control.Alert) string {
+func checkLine(code int, active, all []control.Alert, held []string) string {
 	word := [...]string{checkOK: "OK", checkWarning: "WARNING", checkCritical: "CRITICAL"}[code]
 	names := make([]string, len(active))
 	for i := range active {
@@ -116,6 +131,9 @@ func checkLine(code int, active, all []control.Alert) string {
 	what := strings.Join(names, ", ")
 	if len(active) == 0 {
 		what = "no alert is active"
+	}
+	for _, h := range held {
+		what += "; " + strings.ReplaceAll(h, "|", "/")
 	}
 	var data []string
 	for i := range all {

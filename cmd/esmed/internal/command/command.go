@@ -73,8 +73,8 @@ Its other commands ask the daemon what happened to a message, and how it knows.`
 	)
 	root.AddCommand(
 		runCommand(), configCommand(),
-		sendCommand(), statusCommand(), eventsCommand(), listCommand(),
-		inboxCommand(), exceptionsCommand(), reportCommand(), bindsCommand(), checkCommand(), verifyCommand(),
+		sendCommand(), statusCommand(), eventsCommand(), listCommand(), cancelCommand(), queryCommand(),
+		inboxCommand(), exceptionsCommand(), reportCommand(), queueCommand(), bindsCommand(), checkCommand(), verifyCommand(),
 		reprocessCommand(), evidenceCommand(), backupCommand(), rebuildCommand(),
 		decodeCommand(), versionCommand(),
 	)

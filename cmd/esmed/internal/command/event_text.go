@@ -86,6 +86,8 @@ func eventWords(e control.Event) string {
 		return clean(e.Detail)
 	case "query_resp":
 		return fmt.Sprintf("%s answered query_sm for %s%s with %s", clean(e.SMSC), attemptWords(e), on, clean(e.Detail))
+	case "cancel_resp":
+		return fmt.Sprintf("%s answered cancel_sm for %s%s with %s", clean(e.SMSC), attemptWords(e), on, clean(e.Detail))
 	}
 	return or(strings.TrimPrefix(detail(e), "; "), "no more is known of this type") + on
 }
@@ -96,15 +98,15 @@ func operatorWords(e control.Event) string {
 	if d == nil {
 		return "somebody decided something"
 	}
-	words := who(d.By) + " " + actionWords(d)
+	words := who(d.By) + " " + actionWords(d, e.SMSC)
 	if d.Reason != "" {
 		words += ", because: " + clean(d.Reason)
 	}
 	return words
 }
 
-// actionWords are the predicates of decisions.
-func actionWords(d *control.Decided) string {
+// actionWords are the predicates of decisions; smsc is whose queue they are about.
+func actionWords(d *control.Decided, smsc string) string {
 	about := or(d.Exception, "a waiting receipt")
 	switch d.Action {
 	case "assign":
@@ -121,6 +123,14 @@ func actionWords(d *control.Decided) string {
 		return fmt.Sprintf("decided about %s that what contradicts counts", about)
 	case "undo":
 		return fmt.Sprintf("took back what was decided about %s", about)
+	case "cancel":
+		return "cancelled the message"
+	case "drop":
+		return fmt.Sprintf("dropped %s that waited for %s", plural(d.Messages, "message"), clean(smsc))
+	case "hold":
+		return "held the queue of " + clean(smsc)
+	case "release":
+		return "released the queue of " + clean(smsc)
 	case "reprocess":
 		return fmt.Sprintf("had %s and %s judged again under the rules in force", plural(d.Rows, "waiting receipt"), plural(d.Messages, "message"))
 	}

@@ -51,12 +51,27 @@ func behave(s smpptest.Submit, a smpptest.Action) smpptest.Action {
 	case '5': // before the response
 		final.BeforeResponse = true
 		a.Receipts = []smpptest.Planned{final}
+	case '8': // no receipt, and none to be had by cancel_sm
+		a.Receipts = nil
 	case '6': // a receipt for an id that was never given
 		a.Receipts = []smpptest.Planned{final, {Kind: smpptest.UnknownID, Word: "DELIVRD"}}
 	default:
 		a.Receipts = []smpptest.Planned{final}
 	}
 	return a
+}
+
+// cancelled accepts to cancel what has no receipt yet, but for destinations that end in 8.
+func cancelled(c smpptest.Cancel) smpptest.Cancelled {
+	if c.Dest.Addr[len(c.Dest.Addr)-1] == '8' {
+		return smpptest.Cancelled{Status: smpp.StatusCancelFail}
+	}
+	return smpptest.Cancelled{Deleted: true}
+}
+
+// asked answers that all was delivered.
+func asked(smpptest.Query) smpptest.Reply {
+	return smpptest.Reply{State: 2, FinalDate: "261130120401000+"}
 }
 
 func startSMSC(ts *testscript.TestScript, _ bool, args []string) {
@@ -71,7 +86,7 @@ func startSMSC(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Fatalf("usage: smsc [tlv=FORM] [text=FORM]")
 		}
 	}
-	s, err := smpptest.Start(smpptest.Config{IDs: ids, OnSubmit: behave})
+	s, err := smpptest.Start(smpptest.Config{IDs: ids, OnSubmit: behave, OnCancel: cancelled, OnQuery: asked})
 	ts.Check(err)
 	ts.Defer(func() { _ = s.Close() })
 	scriptValues(ts)[smscKey{}] = s

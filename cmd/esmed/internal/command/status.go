@@ -91,8 +91,7 @@ func (n *narrator) statusOf(ids []string) error {
 		return err
 	}
 	if len(missing) > 0 {
-		return &failure{text: "no message has this id", more: missing,
-			hint: "ids are esmed's own, of 26 characters; find one by --ref, by the SMSC's --message-id, or by --to"}
+		return noMessages(missing)
 	}
 	return nil
 }

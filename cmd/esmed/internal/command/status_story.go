@@ -24,6 +24,8 @@ type narrator struct {
 	c   *control.Client
 	o   output
 	err error // what kept it from telling
+
+	queues []control.Queue // nil while nobody asked
 }
 
 // narrate tells the story of each message.
@@ -36,6 +38,9 @@ func (n *narrator) narrate(ms []control.Message) {
 		if m.Receptions.Receipts <= maxHistory && n.err == nil {
 			s.events, n.err = n.c.MessageEvents(n.ctx, m.ID)
 		}
+		if m.State == "QUEUED" {
+			s.waits = n.waits(&m)
+		}
 		s.tell()
 	}
 }
@@ -45,6 +50,7 @@ type story struct {
 	output
 	m      control.Message
 	events []control.Event
+	waits  string // what it waits for in its queue; "" = it does not
 }
 
 func (s *story) tell() {
@@ -55,6 +61,9 @@ func (s *story) tell() {
 		s.printf("Parts   %d: %s\n", len(m.Parts), s.partStates(m.Parts))
 	}
 	s.printf("Because %s\n", or(m.Reason, "nothing has happened to it yet"))
+	if s.waits != "" {
+		s.printf("Waits   %s\n", s.waits)
+	}
 	if m.MaybeDoubled {
 		s.printf("        More than one attempt may have arrived: the recipient may have it twice.\n")
 	}
@@ -348,17 +357,24 @@ func (s *story) counts() {
 	}
 }
 
-// decided tells what persons decided about the message, what was taken back too.
+// decided tells what persons decided about the message, what was taken back too, and what its SMSC answered
+// to an order of theirs.
 func (s *story) decided() {
 	first := true
 	for _, e := range s.events {
-		if e.Operator == nil || e.Operator.Action == "reprocess" {
+		words := ""
+		switch {
+		case e.Operator != nil && e.Operator.Action != "reprocess":
+			words = operatorWords(e)
+		case e.Type == "cancel_resp":
+			words = eventWords(e)
+		default:
 			continue
 		}
 		if first {
 			s.printf("\nWhat was decided by hand\n")
 			first = false
 		}
-		s.item(clock(e.At), "%s (record %d)", operatorWords(e), e.Seq)
+		s.item(clock(e.At), "%s (record %d)", words, e.Seq)
 	}
 }

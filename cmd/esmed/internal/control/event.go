@@ -37,7 +37,7 @@ type Decided struct {
 	Target    string `json:"target,omitempty" doc:"assign: the message, and /n for a part"`
 	MessageID string `json:"message_id,omitempty" doc:"accepted: the SMSC's id"`
 	Rows      int    `json:"rows,omitempty" doc:"reprocess: inbox rows of this page"`
-	Messages  int    `json:"messages,omitempty" doc:"reprocess: messages of this page"`
+	Messages  int    `json:"messages,omitempty" doc:"reprocess, drop: messages of this page"`
 }
 
 // Decision is what was concluded from a record.

@@ -88,9 +88,10 @@ type Receptions struct {
 
 // Part is what one submit_sm of a message carries, with all its attempts.
 type Part struct {
-	Part     int       `json:"part" doc:"From 1"`
-	State    string    `json:"state"`
-	Attempts []Attempt `json:"attempts" nullable:"false"`
+	Part     int        `json:"part" doc:"From 1"`
+	State    string     `json:"state"`
+	RetryAt  *time.Time `json:"retry_at,omitempty" doc:"When it may be sent again, while it waits for that"`
+	Attempts []Attempt  `json:"attempts" nullable:"false"`
 }
 
 // Attempt is one submit_sm. CommandStatus is "" while it is unanswered.

@@ -12,7 +12,7 @@ type Queue struct {
 	Waiting    int64            `json:"waiting" doc:"Parts that may leave as soon as they can"`
 	Delayed    int64            `json:"delayed" doc:"Parts that wait for their retry"`
 	Priorities map[string]int64 `json:"priorities" nullable:"false" doc:"All of these parts by priority, 3 leaves first"`
-	OldestAt   *time.Time       `json:"oldest_at" doc:"Since when the part has waited that was queued first"`
+	OldestAt   *time.Time       `json:"oldest_at" doc:"When the message was taken that has waited longest"`
 	RetryAt    *time.Time       `json:"retry_at" doc:"When the first of the delayed parts may leave"`
 	Held       *QueueHold       `json:"held" doc:"By whom it is held; null when it is not"`
 	Paused     *QueuePause      `json:"paused" doc:"Since when the SMSC has taken nothing; null when it does"`

@@ -63,7 +63,7 @@ func messageReceipt(r *statemachine.Reported) *MessageReceipt {
 }
 
 func (r renderer) part(p *statemachine.Part) Part {
-	w := Part{Part: p.Number, State: p.State.String(), Attempts: make([]Attempt, len(p.Attempts))}
+	w := Part{Part: p.Number, State: p.State.String(), RetryAt: instant(p.NotBefore), Attempts: make([]Attempt, len(p.Attempts))}
 	for i := range p.Attempts {
 		a := &p.Attempts[i]
 		w.Attempts[i] = Attempt{

@@ -62,9 +62,12 @@ func (r renderer) fact(w *Event, rec statemachine.Record) {
 		w.attempt(f.Message, f.Part, f.Attempt)
 		w.pdu(f.PDU, sequenceNumber(f.PDU))
 	case *statemachine.Operator:
-		w.Operator = decided(f)
+		w.Operator, w.SMSC = decided(f), f.SMSC
 		if m := f.Target.Message; m != "" {
 			w.Message, w.Part = string(m), f.Target.Part
+		}
+		if f.Action == statemachine.ActionCancel && len(f.Messages) == 1 {
+			w.Message = string(f.Messages[0])
 		}
 	case *statemachine.Retention:
 		w.Detail = retentionDetail(f)
@@ -125,6 +128,9 @@ func decided(f *statemachine.Operator) *Decided {
 	}
 	if r := f.Reprocess; r != nil {
 		d.Rows, d.Messages = len(r.Rows), len(r.Messages)
+	}
+	if f.Action == statemachine.ActionDrop {
+		d.Messages = len(f.Messages)
 	}
 	return d
 }

@@ -29,6 +29,7 @@ type backend struct {
 func (b *backend) readers() control.Backend {
 	return control.Backend{
 		Messages: b, Log: b, Inbox: b, Exceptions: b, Evidence: b, Report: b, Verify: b, Backup: b, Diagnose: b, Rehearse: b,
+		Queues: b.queues,
 	}
 }
 

@@ -226,7 +226,8 @@ func (d *daemon) listen() (err error) {
 		},
 	}
 	api.Submit, api.Operate, api.Binds, api.Alerts = b, b, d.fleet, d.alerts.measure
-	api.Order = &orders{backend: b, gates: d.gates, fleet: d.fleet, log: d.log}
+	o := &orders{backend: b, gates: d.gates, fleet: d.fleet, log: d.log}
+	api.Order, api.Queue, api.Queues = o, o, o.queues
 	if d.api, err = control.New(api); err != nil {
 		return err
 	}

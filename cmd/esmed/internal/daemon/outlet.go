@@ -53,6 +53,15 @@ func (o *outlet) throttled(now, sentAt time.Time) {
 	o.pace.throttled(now, sentAt)
 }
 
+// rate is how many submits a second leave now at most, 0 = no limit; slowed: fewer than the limit, since the
+// SMSC asked for that.
+func (o *outlet) rate(now time.Time) (r float64, slowed bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r = o.pace.rate(now)
+	return r, r != o.pace.limit
+}
+
 // put takes submits that are recorded. Their Done tells what becomes of them; an error is smpp.Client.Send's.
 func (o *outlet) put(submits []smpp.Submit) error {
 	o.mu.Lock()
@@ -123,12 +132,18 @@ func (o *outlet) due(now time.Time) (due []smpp.Submit, wait time.Duration) {
 	return due, 0
 }
 
-func (o *outlet) close() {
+// recall hands back what is not written yet, so that it waits in the queue again.
+func (o *outlet) recall() { o.handBack(o.take(false)) }
+
+func (o *outlet) close() { o.handBack(o.take(true)) }
+
+// take takes all that is held.
+func (o *outlet) take(last bool) []smpp.Submit {
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	left := o.held
-	o.held, o.closed = nil, true
-	o.mu.Unlock()
-	o.handBack(left)
+	o.held, o.closed = nil, o.closed || last
+	return left
 }
 
 // handBack says of submits that they did not leave.
