@@ -274,11 +274,12 @@ type Restored struct {
 	Done   bool   // the second such record of a backup: all that had to be in doubt is
 }
 
-// SessionEvent says what became of a bind (record type session). It never holds a bind request.
+// SessionEvent says what became of a bind, or of all binds with an SMSC, where Session is "" (record type session). It
+// never holds a bind request.
 type SessionEvent struct {
 	SMSC          string
 	Session       string
-	Event         string // bound | refused | closed | outbind | alert_notification | started | stopped
+	Event         string // bound | refused | closed | outbind | alert_notification | stray_response | stopped | started | restarted
 	CommandStatus uint32
 	Detail        string
 	PDU           []byte

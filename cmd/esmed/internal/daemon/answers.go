@@ -57,6 +57,7 @@ type answers struct {
 	log      *zap.Logger
 	rebind   func(session, reason string)
 	stopping atomic.Bool // what is lost from now on is lost by our own doing
+	retry    atomic.Pointer[config.Retry]
 
 	mu       sync.Mutex // held from taking until recorded
 	in       *mailbox[answer]
@@ -159,7 +160,8 @@ func (a *answers) cause(o smpp.Outcome) string {
 func (a *answers) answered(one answer, now time.Time) *statemachine.SubmitResp {
 	a.metrics.answered(a.cfg.Name, one.CommandStatus, one.RoundTrip)
 	a.access.submit(a.cfg.Name, one, one.MessageID, one.CommandStatus.String())
-	refused := classify(a.cfg.Retry, one.CommandStatus)
+	retry := a.retry.Load()
+	refused := classify(*retry, one.CommandStatus)
 	resp := &statemachine.SubmitResp{
 		Message: one.ref.Message, Part: one.ref.Part, Attempt: one.ref.Attempt,
 		SMSC: a.cfg.Name, Session: one.Session, SequenceNumber: one.SequenceNumber,
@@ -177,7 +179,7 @@ func (a *answers) answered(one answer, now time.Time) *statemachine.SubmitResp {
 			a.failed.add(one.ref.Message)
 		}
 	case refusedForNow, refusedThrottled, refusedSession:
-		resp.RetryAt = now.Add(retryDelay(a.cfg.Retry.Min, a.cfg.Retry.Max, one.ref.Attempt, rand.Float64()))
+		resp.RetryAt = now.Add(retryDelay(retry.Min, retry.Max, one.ref.Attempt, rand.Float64()))
 		if expired(one.validUntil, resp.RetryAt) { // its time is then, and it is over
 			resp.RetryAt = one.validUntil
 		}

@@ -1,6 +1,8 @@
 package daemon_test
 
 import (
+	"crypto/tls"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -53,7 +55,7 @@ func (s *system) order(smsc string, action control.BindAction) control.BindOrder
 	return o
 }
 
-// submitMany submits n messages, one line of a batch each, and gives their ids.
+// submitMany submits n messages and gives their ids.
 func (s *system) submitMany(n int) []string {
 	s.t.Helper()
 	ids := make([]string, n)
@@ -185,14 +187,11 @@ func TestBinds_aStopHoldsOverAReloadAndLosesNothing(t *testing.T) {
 	require.False(t, s.alert("bind_down", "alpha").Active)
 	binds := s.smsc.Stats().Binds
 
-	for i, change := range []func(*config.Config){
-		func(*config.Config) {},
-		func(c *config.Config) { c.SMSCs[0].Window = 3 },
+	for i, change := range []func(*config.SMSC){
+		func(*config.SMSC) {},
+		func(c *config.SMSC) { c.Window = 3 },
 	} {
-		next := *s.cfg
-		next.SMSCs = slices.Clone(next.SMSCs)
-		change(&next)
-		s.hangUp(&next, nil)
+		s.hangUp(s.changed(0, change), nil)
 		s.awaitLogs(`"msg":"reloaded"`, i+1)
 	}
 	s.awaitBind("alpha/1", func(b control.Bind) bool { return b.Window == 3 && b.Stopped != nil })
@@ -253,12 +252,7 @@ func TestBinds_anUnknownSMSC(t *testing.T) {
 
 // One SMSC is dead, one slow and one refuses: the fourth is served as if it were alone.
 func TestBinds_onesTroublesAreNotAnothers(t *testing.T) {
-	start := func(c smpptest.Config) string {
-		other, err := smpptest.Start(c)
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, other.Close()) })
-		return other.Addr()
-	}
+	start := func(c smpptest.Config) string { return startSMSC(t, c).Addr() }
 	dead := start(smpptest.Config{Link: smpptest.Link{SilentAfter: 1}})
 	slow := start(smpptest.Config{Answers: smpptest.Answers{Delay: time.Hour}})
 	refusing := start(smpptest.Config{Bind: smpptest.Bind{Refuse: smpp.StatusInvSysID}})
@@ -273,8 +267,7 @@ func TestBinds_onesTroublesAreNotAnothers(t *testing.T) {
 	})
 	for n := range 50 {
 		for _, smsc := range []string{"dead", "slow", "refusing"} {
-			_, _, err := s.api.Submit(s.ctx, control.Submission{To: number(n), From: "ACME", Text: "hello", SMSC: smsc}, "")
-			require.NoError(t, err)
+			s.submitTo(smsc, number(n), "hello")
 		}
 	}
 	s.awaitAll(s.submitMany(100), "DELIVERED")
@@ -284,37 +277,65 @@ func TestBinds_onesTroublesAreNotAnothers(t *testing.T) {
 	require.Contains(t, s.alert("credentials", "refusing").Detail, "ESME_RINVSYSID")
 }
 
-func TestReload_underLoadTouchesOnlyWhatChanged(t *testing.T) {
-	other, err := smpptest.Start(smpptest.Config{Answers: smpptest.Answers{Delay: time.Millisecond}})
-	require.NoError(t, err)
-	defer func() { require.NoError(t, other.Close()) }()
-	s := newSystem(t, smpptest.Config{Answers: smpptest.Answers{Delay: time.Millisecond}}, func(c *config.Config) {
-		c.SMSCs = append(c.SMSCs, newSMSC("beta", other.Addr()))
-		c.DefaultSMSC = "alpha"
-	})
-	s.awaitSMSC(func(st smpptest.Stats) bool { return st.Bound == 1 })
-	var ids []string
-	submit := func(n int) {
-		ids = append(ids, s.submit(number(n)))
-		b, _, err := s.api.Submit(s.ctx, control.Submission{To: number(n), From: "ACME", Text: "hello", SMSC: "beta"}, "")
-		require.NoError(t, err)
-		ids = append(ids, b.ID)
-	}
-	next := *s.cfg
-	for n := range 90 {
-		submit(n)
-		if n%30 == 15 {
-			next.SMSCs = slices.Clone(next.SMSCs)
-			next.SMSCs[1].Window++
-			reloaded := next
-			s.hangUp(&reloaded, nil)
-			s.awaitLogs(`"msg":"reloaded"`, n/30+1)
-		}
-	}
+// What only says how fast is taken up as it is: at the old pace the third message would leave in minutes.
+func TestReload_aChangedPaceDoesNotBindAnew(t *testing.T) {
+	s := newSystem(t, smpptest.Config{}, func(c *config.Config) { c.SMSCs[0].Throughput = 0.01 })
+	ids := s.submitMany(3)
+	s.awaitState(ids[0], "DELIVERED")
+	s.hangUp(s.changed(0, func(c *config.SMSC) { c.Throughput = 0 }), nil)
 	s.awaitAll(ids, "DELIVERED")
-	require.Equal(t, 1, s.smsc.Stats().Binds, "alpha was not touched")
-	require.NoError(t, other.Await(s.ctx, func(st smpptest.Stats) bool { return st.Binds == 4 && st.Bound == 1 }))
-	require.Empty(t, s.exceptions())
+	require.Equal(t, 1, s.smsc.Stats().Binds)
+}
+
+func TestReload_whatIsTriedAgainDoesNotBindAnew(t *testing.T) {
+	s := newSystem(t, smpptest.Config{OnSubmit: firstTry(refuse(smpp.StatusInvDstAdr))}, nil)
+	s.awaitState(s.submit(number(1)), "FAILED")
+	s.hangUp(s.changed(0, func(c *config.SMSC) {
+		c.Retry.Statuses = []config.CommandStatus{config.CommandStatus(smpp.StatusInvDstAdr)}
+	}), nil)
+	s.awaitLog(`"msg":"reloaded"`)
+	require.Eventually(t, func() bool { // it is taken up soon after
+		return s.await(s.submit(number(2)), "closed", func(m control.Message) bool { return m.Closed }).State == "DELIVERED"
+	}, patience, time.Millisecond)
+	require.Equal(t, 1, s.smsc.Stats().Binds)
+}
+
+func TestReload_aRenewedCertificateIsTakenUp(t *testing.T) {
+	ca, err := smpptest.NewAuthority()
+	require.NoError(t, err)
+	server, err := ca.Issue("smsc.example.net")
+	require.NoError(t, err)
+	dir := t.TempDir()
+	caFile, _, err := ca.Write(dir, "ca")
+	require.NoError(t, err)
+	renew := func() (certFile, keyFile string) {
+		client, err := ca.Issue("esme")
+		require.NoError(t, err)
+		certFile, keyFile, err = client.Write(dir, "client")
+		require.NoError(t, err)
+		return certFile, keyFile
+	}
+	s := newSystem(t, smpptest.Config{TLS: &tls.Config{
+		Certificates: []tls.Certificate{server.TLS}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ca.Pool,
+	}}, func(c *config.Config) {
+		certFile, keyFile := renew()
+		c.SMSCs[0].TLS = config.TLS{Enabled: true, CAFile: caFile, CertFile: certFile, KeyFile: keyFile, ServerName: "smsc.example.net"}
+	})
+	s.awaitState(s.submit(number(1)), "DELIVERED")
+	same := s.changed(0, func(*config.SMSC) {})
+	s.hangUp(same, nil)
+	s.awaitLogs(`"msg":"reloaded"`, 1)
+	s.awaitState(s.submit(number(2)), "DELIVERED")
+	require.Equal(t, 1, s.smsc.Stats().Binds)
+
+	renew()
+	s.hangUp(same, nil)
+	s.awaitSMSC(func(st smpptest.Stats) bool { return st.Binds == 2 && st.Bound == 1 })
+
+	require.NoError(t, os.WriteFile(same.SMSCs[0].TLS.CertFile, []byte("half of a fi"), 0o600))
+	s.hangUp(same, nil)
+	s.awaitLog("not reloaded: the configuration stays as it was")
+	s.awaitState(s.submit(number(3)), "DELIVERED")
 }
 
 func TestReload_anSMSCTakenOutKeepsItsQueue(t *testing.T) {
@@ -323,8 +344,7 @@ func TestReload_anSMSCTakenOutKeepsItsQueue(t *testing.T) {
 		c.DefaultSMSC = "alpha"
 	})
 	s.order("beta", control.StopBinds) // so that something waits
-	m, _, err := s.api.Submit(s.ctx, control.Submission{To: number(1), From: "ACME", Text: "hello", SMSC: "beta"}, "")
-	require.NoError(t, err)
+	id := s.submitTo("beta", number(1), "hello")
 	full := *s.cfg
 	without := full
 	without.SMSCs = full.SMSCs[:1]
@@ -335,15 +355,15 @@ func TestReload_anSMSCTakenOutKeepsItsQueue(t *testing.T) {
 	require.Equal(t, "beta", left.SMSC)
 	require.False(t, left.Configured)
 	require.NotNil(t, left.Stopped)
-	require.Equal(t, "QUEUED", s.message(m.ID).State)
-	_, err = s.api.OrderBind(s.ctx, "beta", control.StartBinds, "")
+	require.Equal(t, "QUEUED", s.message(id).State)
+	_, err := s.api.OrderBind(s.ctx, "beta", control.StartBinds, "")
 	require.ErrorContains(t, err, "no SMSC is named")
 
 	s.hangUp(&full, nil)
 	s.awaitLogs(`"msg":"reloaded"`, 2)
 	s.awaitBind("beta/1", func(b control.Bind) bool { return b.Configured && b.Stopped != nil })
 	s.order("beta", control.StartBinds)
-	s.awaitState(m.ID, "DELIVERED")
+	s.awaitState(id, "DELIVERED")
 	require.NotContains(t, s.binds(), "")
 }
 
@@ -396,10 +416,7 @@ func TestAlerts_credentialsAreOverWhenTheConfigurationChanges(t *testing.T) {
 	s := newSystem(t, smpptest.Config{Password: "right"}, func(c *config.Config) { c.SMSCs[0].Reconnect.Max = time.Hour })
 	s.awaitRecord("session")
 	require.True(t, s.alert("credentials", "alpha").Active)
-	next := *s.cfg
-	next.SMSCs = slices.Clone(next.SMSCs)
-	next.SMSCs[0].Password = "right"
-	s.hangUp(&next, nil)
+	s.hangUp(s.changed(0, func(c *config.SMSC) { c.Password = "right" }), nil)
 	s.awaitBind("alpha/1", inState("BoundTRX"))
 	require.False(t, s.alert("credentials", "alpha").Active)
 }

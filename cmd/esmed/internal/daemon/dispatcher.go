@@ -36,6 +36,7 @@ type dispatcher struct {
 	clock   *timekeeper
 	log     *zap.Logger
 
+	tuned  chan struct{}         // room for one: the outlet has another limit
 	paused atomic.Pointer[pause] // a copy of pause for who asks from elsewhere; nil: there is none
 	busy   atomic.Bool           // the last round took all that it could, so that more may wait
 
@@ -121,6 +122,7 @@ func (d *dispatcher) idle(ctx context.Context, w *waiting, changed <-chan struct
 	case <-ctx.Done():
 	case <-d.answers.feedback.ready:
 	case <-d.gate.turned:
+	case <-d.tuned:
 	case <-changed:
 	case <-due:
 	}

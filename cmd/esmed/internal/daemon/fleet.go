@@ -21,8 +21,8 @@ import (
 type fleet struct {
 	with     services
 	shutdown time.Duration
-	changes  chan map[string]*smsc // room for one: what is to run from now on
-	orders   sync.Mutex            // held while an order is recorded and carried out: one after the other
+	changes  chan map[string]planned // room for one: what is to run from now on
+	orders   sync.Mutex              // held while an order is recorded and carried out: one after the other
 
 	mu      sync.Mutex // guards what follows, which run and orders change and others read
 	running map[string]*member
@@ -37,19 +37,25 @@ type member struct {
 	done chan struct{}
 }
 
+// planned is an smsc that is to run, and the configuration that it is to work under.
+type planned struct {
+	*smsc
+	now *config.SMSC
+}
+
 func newFleet(with services, shutdown time.Duration) *fleet {
 	return &fleet{
-		with: with, shutdown: shutdown, changes: make(chan map[string]*smsc, 1),
+		with: with, shutdown: shutdown, changes: make(chan map[string]planned, 1),
 		running: map[string]*member{}, ending: map[*member]struct{}{}, stops: map[string]*control.BindStop{},
 	}
 }
 
 // plan makes what is to run under a configuration. An SMSC whose settings, and certificates, are those that it
 // runs under is the one that runs.
-func (f *fleet) plan(cfg *config.Config) (map[string]*smsc, error) {
+func (f *fleet) plan(cfg *config.Config) (map[string]planned, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	next := make(map[string]*smsc, len(cfg.SMSCs))
+	next := make(map[string]planned, len(cfg.SMSCs))
 	for i := range cfg.SMSCs {
 		c := &cfg.SMSCs[i]
 		security, err := c.TLS.Config()
@@ -57,29 +63,30 @@ func (f *fleet) plan(cfg *config.Config) (map[string]*smsc, error) {
 			return nil, fmt.Errorf("smscs: %s: tls.%w", c.Name, err)
 		}
 		if m := f.running[c.Name]; m != nil && sameBind(m.cfg, c) && sameTLS(m.security, security) {
-			next[c.Name] = m.smsc
+			next[c.Name] = planned{m.smsc, c}
 			continue
 		}
-		next[c.Name] = newSMSC(c, security, f.shutdown, f.with)
+		next[c.Name] = planned{newSMSC(c, security, f.shutdown, f.with), c}
 	}
 	return next, nil
 }
 
-// sameBind reports whether nothing differs that an SMSC's sessions, or what feeds them, work with. The rest is
-// for the reader of submissions, and for the log's rules record.
+// sameBind reports whether nothing differs that an SMSC's sessions work with, or that smsc.tune cannot change. The
+// rest is for the reader of submissions, and for the log's rules record.
 func sameBind(a, b *config.SMSC) bool {
 	x, y := *a, *b
 	for _, c := range []*config.SMSC{&x, &y} {
 		c.Rules, c.DeliveryWindow, c.ReceiptGrace, c.InDoubt = config.Rules{}, 0, 0, ""
 		c.Source, c.Dest, c.RegisteredDelivery = config.Source{}, config.Dest{}, config.RegisteredDelivery{}
 		c.DefaultAlphabet, c.LongMessages, c.LongReceipts = "", "", ""
+		c.Throughput, c.Retry = 0, config.Retry{}
 	}
 	return reflect.DeepEqual(x, y)
 }
 
 // change makes next what is to run, in place of a plan that was not taken up yet. It does not wait for
 // those who leave. Only the daemon's loop calls it.
-func (f *fleet) change(next map[string]*smsc) {
+func (f *fleet) change(next map[string]planned) {
 	select {
 	case <-f.changes:
 	default:
@@ -89,7 +96,7 @@ func (f *fleet) change(next map[string]*smsc) {
 
 // run keeps first running, and after each change what that brought, until ctx is done and all have ended.
 // An error is the store's.
-func (f *fleet) run(ctx context.Context, first map[string]*smsc) error {
+func (f *fleet) run(ctx context.Context, first map[string]planned) error {
 	g, failed := errgroup.WithContext(ctx)
 	next := first
 	for next != nil {
@@ -105,11 +112,11 @@ func (f *fleet) run(ctx context.Context, first map[string]*smsc) error {
 }
 
 // retire has those end who are not among next. They drain while others run.
-func (f *fleet) retire(next map[string]*smsc) {
+func (f *fleet) retire(next map[string]planned) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for name, m := range f.running {
-		if next[name] != m.smsc {
+		if next[name].smsc != m.smsc {
 			delete(f.running, name)
 			f.ending[m] = struct{}{}
 			m.stop()
@@ -117,13 +124,15 @@ func (f *fleet) retire(next map[string]*smsc) {
 	}
 }
 
-// start runs those of next who do not run. One that takes another's place begins when that has ended, and holds
+// start runs those of next who do not run, and tunes those who do. One that takes another's place begins when that has ended, and holds
 // up nobody else; one that somebody stopped stays so.
-func (f *fleet) start(ctx context.Context, g *errgroup.Group, next map[string]*smsc) {
+func (f *fleet) start(ctx context.Context, g *errgroup.Group, next map[string]planned) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for name, s := range next {
+	for name, p := range next {
+		s := p.smsc
 		if f.running[name] != nil {
+			s.tune(p.now)
 			continue
 		}
 		if f.stops[name] != nil {

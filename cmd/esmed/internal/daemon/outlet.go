@@ -30,6 +30,21 @@ func newOutlet(sessions submitter, limit float64) *outlet {
 	return &outlet{sessions: sessions, pace: pace{limit: limit, next: time.Now()}, filled: make(chan struct{}, 1)}
 }
 
+// limit changes the limit, 0 for none, also of what is held.
+func (o *outlet) limit(limit float64) {
+	o.mu.Lock()
+	o.pace.limit = limit
+	o.mu.Unlock()
+	o.wake()
+}
+
+func (o *outlet) wake() {
+	select {
+	case o.filled <- struct{}{}:
+	default:
+	}
+}
+
 // room is how many submits, at most max, may be made ready now. When it says 0, wait is when to ask again.
 func (o *outlet) room(now time.Time, max int) (n int, wait time.Duration) {
 	o.mu.Lock()
@@ -73,10 +88,7 @@ func (o *outlet) put(submits []smpp.Submit) error {
 	case len(o.held) > 0 || o.pace.rate(now) > 0:
 		o.held = append(o.held, submits...)
 		o.mu.Unlock()
-		select {
-		case o.filled <- struct{}{}:
-		default:
-		}
+		o.wake()
 		return nil
 	default:
 		o.pace.wrote(now, len(submits))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -45,6 +46,7 @@ type queries struct {
 	doubted func() bool // the clock is
 	log     *zap.Logger
 
+	tuned   atomic.Pointer[config.SMSC] // throughput and retry as they are now
 	waiting chan held
 
 	mu   sync.Mutex
@@ -64,10 +66,12 @@ type held struct {
 }
 
 func newQueries(asks *inquirer, busy, doubted func() bool, log *zap.Logger) *queries {
-	return &queries{
+	q := &queries{
 		cfg: asks.cfg, store: asks.store, asks: asks, busy: busy, doubted: doubted, log: log,
 		waiting: make(chan held, maxHeld), held: map[partKey]struct{}{},
 	}
+	q.tuned.Store(asks.cfg)
+	return q
 }
 
 // hold takes a part whose window ended. False: its window is to be ended unasked, since too many wait.
@@ -182,7 +186,7 @@ func (q *queries) ask(ctx context.Context, h held, m *statemachine.Message, a *s
 			return nil // its window ends without an answer
 		case err != nil:
 			return err
-		case answer.Outcome == smpp.Answered && !classify(q.cfg.Retry, answer.CommandStatus).temporary():
+		case answer.Outcome == smpp.Answered && !classify(q.tuned.Load().Retry, answer.CommandStatus).temporary():
 			return nil
 		}
 		q.log.Debug("query_sm without an answer that says something", zap.String("id", string(h.key.message)), zap.Int("part", h.key.part),
@@ -218,8 +222,8 @@ func (q *queries) turn(now time.Time) time.Duration {
 // interval is the time between two queries.
 func (q *queries) interval() time.Duration {
 	rate := maxQueryRate
-	if q.cfg.Throughput > 0 {
-		rate = min(rate, q.cfg.Throughput*queryShare)
+	if limit := q.tuned.Load().Throughput; limit > 0 {
+		rate = min(rate, limit*queryShare)
 	}
 	if q.busy() {
 		rate *= queryShareOfOne

@@ -72,6 +72,8 @@ func TestSameBind(t *testing.T) {
 		{"rules", func(c *config.SMSC) { c.Rules.Detect = "text" }, true},
 		{"how long a receipt is waited for", func(c *config.SMSC) { c.DeliveryWindow *= 2 }, true},
 		{"the sender of messages that name none", func(c *config.SMSC) { c.Source.Addr = "ACME" }, true},
+		{"the pace", func(c *config.SMSC) { c.Throughput = 100 }, true},
+		{"what is tried again", func(c *config.SMSC) { c.Retry.Max *= 2 }, true},
 		{"the password", func(c *config.SMSC) { c.Password = "another" }, false},
 		{"the address", func(c *config.SMSC) { c.Addr = []string{"smsc.example.net:2776"} }, false},
 		{"the window", func(c *config.SMSC) { c.Window++ }, false},

@@ -44,6 +44,7 @@ func newSMSC(cfg *config.SMSC, security *tls.Config, shutdown time.Duration, wit
 		in: newMailbox[answer](), refused: newMailbox[statemachine.Fact](), feedback: newMailbox[feedback](),
 	}
 	s := &smsc{cfg: cfg, security: security, sessions: sessionsOf(cfg), answers: a}
+	a.retry.Store(&cfg.Retry)
 	clients := make([]smpp.Config, len(s.sessions))
 	for i, one := range s.sessions {
 		one.receptions = &receptions{
@@ -55,13 +56,27 @@ func newSMSC(cfg *config.SMSC, security *tls.Config, shutdown time.Duration, wit
 	a.rebind = s.client.Rebind
 	s.dispatcher = &dispatcher{
 		cfg: cfg, store: with.store, gate: with.gates.of(cfg.Name), client: s.client, answers: a, clock: with.clock, log: log,
-		outlet: newOutlet(s.client, cfg.Throughput),
+		outlet: newOutlet(s.client, cfg.Throughput), tuned: make(chan struct{}, 1),
 	}
 	s.inquirer = &inquirer{cfg: cfg, store: with.store, client: s.client}
 	if cfg.QueryOverdue {
 		s.queries = newQueries(s.inquirer, s.dispatcher.busy.Load, with.clock.doubted, log)
 	}
 	return s
+}
+
+// tune has the SMSC served under the throughput and retry of cfg from now on, which differs in nothing else that it
+// works with (sameBind).
+func (s *smsc) tune(cfg *config.SMSC) {
+	s.answers.retry.Store(&cfg.Retry)
+	if s.queries != nil {
+		s.queries.tuned.Store(cfg)
+	}
+	s.dispatcher.outlet.limit(cfg.Throughput)
+	select {
+	case s.dispatcher.tuned <- struct{}{}:
+	default:
+	}
 }
 
 // stop unbinds all sessions once their windows have drained, within shutdown_timeout, until start. What waits
