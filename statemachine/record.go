@@ -81,7 +81,7 @@ type MessageAccepted struct {
 	ServiceType        string
 	ProtocolID         byte
 	ReplaceIfPresent   byte
-	ScheduleRaw        string    // schedule_delivery_time as sent; "" = none
+	ScheduleRaw        string    // schedule_delivery_time in SMPP form, as given if it had that; "" = none
 	ScheduledAt        time.Time // its instant; zero = none
 	ValidUntil         time.Time // end of its stay in our queue, and of the validity sent
 	ValidityAsked      bool      // the application gave it; else ValidUntil is now + delivery_window

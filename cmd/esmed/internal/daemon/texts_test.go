@@ -97,6 +97,31 @@ func TestTexts_arriveAsTheyWereSent(t *testing.T) {
 	require.Greater(t, sent, 500)
 }
 
+// TestTexts_outliveARestart: what was decided about a text when it was accepted is sent after a restart, whatever the
+// configuration says by then.
+func TestTexts_outliveARestart(t *testing.T) {
+	long := strings.Repeat("0123456789", 40)
+	for way, by := range map[string]smpptest.Joining{"udh": smpptest.UDH16, "sar": smpptest.SAR, "payload": smpptest.Payload} {
+		t.Run(way, func(t *testing.T) {
+			s := newSystem(t, smpptest.Config{Bind: smpptest.Bind{Refuse: smpp.StatusBindFail}}, func(cfg *config.Config) {
+				cfg.SMSCs[0].LongMessages = way
+			})
+			m, _, err := s.api.Submit(s.ctx, control.Submission{To: number(1), Text: long}, "")
+			require.NoError(t, err)
+			s.halt()
+			s.cfg.SMSCs[0].LongMessages = map[string]string{"udh": "payload", "sar": "udh", "payload": "sar"}[way]
+			s.smsc.Change(func(cfg *smpptest.Config) { cfg.Bind.Refuse = 0 })
+			s.start()
+			s.awaitState(m.ID, "DELIVERED")
+			joined := smpptest.Join(s.smsc.Submits(), smpptest.GSM7)
+			require.Len(t, joined, 1)
+			require.True(t, joined[0].Whole(), joined[0].Faults)
+			require.Equal(t, by, joined[0].By)
+			require.Equal(t, long, joined[0].Text)
+		})
+	}
+}
+
 // exchangeTexts sends texts and holds what came of them against them.
 func (s *system) exchangeTexts(samples []sample) int {
 	s.t.Helper()
