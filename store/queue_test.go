@@ -288,3 +288,65 @@ func TestQueuedMessages(t *testing.T) {
 	_, _, err := s.QueuedMessages(ctx, "alpha", "no cursor", 1)
 	require.ErrorIs(t, err, ErrNotFound)
 }
+
+// TestNextQueued_goesOnAfterRestart: a queue that is read a few at a time, while more comes and the store is closed
+// and opened between, gives each part once: by priority, first in first out, for each SMSC apart.
+func TestNextQueued_goesOnAfterRestart(t *testing.T) {
+	ctx := context.Background()
+	cfg := testConfig(t.TempDir())
+	cfg.SegmentRecords, cfg.PartitionMessages = 500, 200
+	s := start(t, cfg)
+	want := make(map[string][priorities][]statemachine.ID)
+	n := 0
+	accept := func(count int) {
+		facts := make([]statemachine.Fact, count)
+		for i := range facts {
+			a := message(fmt.Sprintf("M%05d", n), "", "a text")
+			if a.Priority = byte(n * 7 % 5 % priorities); n%3 == 0 {
+				a.SMSC, a.Account = "beta", "beta"
+			}
+			of := want[a.SMSC]
+			of[a.Priority] = append(of[a.Priority], a.Message)
+			want[a.SMSC] = of
+			facts[i] = a
+			n++
+		}
+		s.append(facts...)
+		require.NoError(t, s.Sync(ctx))
+	}
+	got := make(map[string][priorities][]statemachine.ID)
+	cursors := map[string]*QueueCursor{"alpha": {}, "beta": {}}
+	send := func(smsc string, limit int) int {
+		parts, err := s.NextQueued(ctx, smsc, began, cursors[smsc], nil, limit)
+		require.NoError(t, err)
+		facts := make([]statemachine.Fact, len(parts))
+		of := got[smsc]
+		for i, q := range parts {
+			if i > 0 {
+				require.GreaterOrEqual(t, parts[i-1].Entry.Priority, q.Entry.Priority)
+			}
+			of[q.Entry.Priority] = append(of[q.Entry.Priority], q.Message.ID)
+			facts[i] = &statemachine.Sent{Message: q.Message.ID, Part: 1, Attempt: 1, SMSC: smsc, Session: smsc + "/1"}
+		}
+		got[smsc] = of
+		s.append(facts...) // what is in the log is not handed out again, applied or not
+		return len(parts)
+	}
+	for round := range 8 {
+		accept(150)
+		send("alpha", 70)
+		send("beta", 40)
+		send("alpha", 17)
+		if round%3 == 2 {
+			require.NoError(t, s.stop())
+			s = start(t, cfg)
+			cursors = map[string]*QueueCursor{"alpha": {}, "beta": {}}
+		}
+	}
+	for smsc := range cursors {
+		for send(smsc, 100) > 0 {
+		}
+	}
+	require.Equal(t, want, got)
+	s.check()
+}
