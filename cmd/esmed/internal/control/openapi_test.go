@@ -110,7 +110,8 @@ func TestOpenAPI_isValid(t *testing.T) {
 	require.NoError(t, doc.Validate(t.Context(), openapi3.IsOpenAPI31OrLater()))
 	require.NotContains(t, doc.Components.Schemas, "ErrorModel")
 	for _, path := range []string{
-		"/v1/messages", "/v1/messages/batch", "/v1/messages/{id}", "/v1/messages/{id}/events", "/v1/events", "/v1/inbox",
+		"/v1/messages", "/v1/messages/batch", "/v1/messages/{id}", "/v1/messages/{id}/events", "/v1/messages/{id}/query", "/v1/queue", "/v1/queue/{smsc}/hold", "/v1/queue/{smsc}/release",
+		"/v1/queue/{smsc}/drop", "/v1/events", "/v1/inbox",
 		"/v1/exceptions", "/v1/exceptions/{id}", "/v1/exceptions/resolve", "/v1/inbox/retry", "/v1/reprocess", "/v1/report", "/v1/binds", "/v1/binds/{smsc}/{action}", "/v1/verify", "/healthz", "/readyz",
 	} {
 		require.NotNil(t, doc.Paths.Value(path), path)
