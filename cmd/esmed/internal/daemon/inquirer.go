@@ -22,6 +22,7 @@ type inquirer struct {
 	cfg    *config.SMSC
 	store  *store.Store
 	client requester
+	late   *lateAnswers
 }
 
 // errUnasked says that a question was not sent; the error that it wraps says why.
@@ -36,7 +37,8 @@ type reply struct {
 
 // query asks what became of an attempt (query_sm, SMPP v3.4 §4.8). The answer is evidence.
 func (i *inquirer) query(ctx context.Context, m *statemachine.Message, about statemachine.AttemptRef, messageID string) (reply, error) {
-	return i.ask(ctx, &smpp.QuerySM{MessageID: messageID, Source: wireAddress(m.Source)}, func(a *smpp.Answer) statemachine.Fact {
+	pdu := &smpp.QuerySM{MessageID: messageID, Source: wireAddress(m.Source)}
+	return i.ask(ctx, smpp.CommandQuerySM, pdu, func(a *smpp.Answer) statemachine.Fact {
 		fact := queryResp(a)
 		fact.Message, fact.Part, fact.Attempt = about.Message, about.Part, about.Attempt
 		fact.SMSC, fact.Account = i.cfg.Name, i.cfg.Account
@@ -51,7 +53,7 @@ func (i *inquirer) cancel(ctx context.Context, m *statemachine.Message, about st
 		return reply{}, err
 	}
 	pdu := &smpp.CancelSM{ServiceType: service, MessageID: messageID, Source: wireAddress(m.Source), Dest: wireAddress(m.Dest)}
-	return i.ask(ctx, pdu, func(a *smpp.Answer) statemachine.Fact {
+	return i.ask(ctx, smpp.CommandCancelSM, pdu, func(a *smpp.Answer) statemachine.Fact {
 		return &statemachine.CancelResp{
 			Message: about.Message, Part: about.Part, Attempt: about.Attempt,
 			SMSC: i.cfg.Name, Session: a.Session, PDU: a.PDU, CommandStatus: uint32(a.CommandStatus),
@@ -59,12 +61,15 @@ func (i *inquirer) cancel(ctx context.Context, m *statemachine.Message, about st
 	})
 }
 
-// ask sends a question and records its answer, which ctx does not end any more. ctx bounds the wait for a
-// session. Errors are errUnasked, and the store's.
-func (i *inquirer) ask(ctx context.Context, question smpp.PDU, fact func(*smpp.Answer) statemachine.Fact) (reply, error) {
+// ask sends a question and records its answer, also one that comes late, which ctx does not end any more. ctx
+// bounds the wait for a session. Errors are errUnasked, and the store's.
+func (i *inquirer) ask(ctx context.Context, command smpp.CommandID, question smpp.PDU, fact func(*smpp.Answer) statemachine.Fact) (reply, error) {
 	answer, err := i.client.Request(ctx, question)
 	if err != nil {
 		return reply{}, fmt.Errorf("%w: %w", errUnasked, err)
+	}
+	if answer.Outcome == smpp.TimedOut {
+		i.late.expect(&answer, command, fact)
 	}
 	if answer.Outcome != smpp.Answered {
 		return reply{Answer: answer}, nil

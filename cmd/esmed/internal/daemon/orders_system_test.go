@@ -229,6 +229,46 @@ func TestQuery_answersAreEvidence(t *testing.T) {
 	require.Equal(t, "query.part", p.Errors[0].Path)
 }
 
+func TestOrders_anAnswerThatComesLateIsRecorded(t *testing.T) {
+	var mu sync.Mutex
+	var numbers []uint32
+	asked := func(number uint32) {
+		mu.Lock()
+		defer mu.Unlock()
+		numbers = append(numbers, number)
+	}
+	s := newSystem(t, smpptest.Config{OnSubmit: silent.OnSubmit,
+		OnQuery: func(q smpptest.Query) smpptest.Reply {
+			asked(q.SequenceNumber)
+			return smpptest.Reply{Never: true}
+		},
+		OnCancel: func(c smpptest.Cancel) smpptest.Cancelled {
+			asked(c.SequenceNumber)
+			return smpptest.Cancelled{Never: true}
+		},
+	}, func(c *config.Config) { c.SMSCs[0].ResponseTimeout = 300 * time.Millisecond })
+	id := s.submit(number(1))
+	m := s.awaitState(id, "SUBMITTED")
+	require.Equal(t, control.OutcomeUnanswered, s.cancel(id).Parts[0].Outcome)
+	found := s.query(id)
+	require.Equal(t, control.OutcomeUnanswered, found.Asked[0].Outcome)
+
+	mu.Lock()
+	defer mu.Unlock()
+	taken := smpp.AppendResponse(nil, smpp.CommandCancelSMResp, smpp.StatusOK, numbers[0])
+	deleted, err := smpp.Append(nil, &smpp.QuerySMResp{
+		Header: smpp.Header{SequenceNumber: numbers[1]}, MessageID: m.Acceptance.MessageID, MessageState: 4, FinalDate: "261130120401000+",
+	})
+	require.NoError(t, err)
+	require.NoError(t, s.smsc.WriteRaw(deleted))
+	m = s.awaitState(id, "DELETED")
+	require.Equal(t, "query_sm", m.Basis)
+	require.NoError(t, s.smsc.WriteRaw(taken))
+	require.NoError(t, s.smsc.WriteRaw(taken)) // and once more, which answers nothing any more
+	s.awaitLog(`"msg":"response to nothing outstanding"`)
+	s.await(id, "the answer to cancel_sm", func(control.Message) bool { return s.count(id, "cancel_resp") == 1 })
+}
+
 // A part is either cancelled or sent, whenever the order comes.
 func TestCancel_racesWithTheDispatcher(t *testing.T) {
 	s := newSystem(t, smpptest.Config{OnSubmit: silent.OnSubmit, OnCancel: func(smpptest.Cancel) smpptest.Cancelled {

@@ -20,7 +20,7 @@ func quietQueries(throughput float64, busy bool) *queries {
 	cfg := config.DefaultSMSC()
 	cfg.Name, cfg.Addr, cfg.Throughput = "alpha", []string{"127.0.0.1:1"}, throughput
 	client := smpp.New(smpp.Config{Name: "alpha/1", Addrs: cfg.Addr})
-	return newQueries(&inquirer{cfg: &cfg, client: client}, func() bool { return busy }, func() bool { return false }, zap.NewNop())
+	return newQueries(&inquirer{cfg: &cfg, client: client, late: newLateAnswers()}, func() bool { return busy }, func() bool { return false }, zap.NewNop())
 }
 
 func TestQueries_leaveTheSMSCToSubmits(t *testing.T) {

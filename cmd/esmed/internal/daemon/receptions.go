@@ -36,6 +36,7 @@ type receptions struct {
 	cfg     *config.SMSC
 	store   *store.Store
 	answers *answers
+	late    *lateAnswers
 	metrics *metrics
 	log     *zap.Logger
 
@@ -99,6 +100,7 @@ func (h *receptions) fact(r *smpp.Request) statemachine.Fact {
 
 // Session implements smpp.Handler.
 func (h *receptions) Session(e smpp.Event) {
+	h.late.forget(e.Session)
 	fact := &statemachine.SessionEvent{SMSC: h.cfg.Name, Session: e.Session, Detail: e.Addr}
 	if e.IP != "" {
 		fact.Detail += " (" + e.IP + ")"

@@ -45,10 +45,11 @@ func newSMSC(cfg *config.SMSC, security *tls.Config, shutdown time.Duration, wit
 	}
 	s := &smsc{cfg: cfg, security: security, sessions: sessionsOf(cfg), answers: a}
 	a.retry.Store(&cfg.Retry)
+	late := newLateAnswers()
 	clients := make([]smpp.Config, len(s.sessions))
 	for i, one := range s.sessions {
 		one.receptions = &receptions{
-			cfg: cfg, store: with.store, answers: a, metrics: with.metrics, log: log, counting: make(chan struct{}, 1),
+			cfg: cfg, store: with.store, answers: a, late: late, metrics: with.metrics, log: log, counting: make(chan struct{}, 1),
 		}
 		clients[i] = one.config(cfg, security, shutdown, log)
 	}
@@ -58,7 +59,7 @@ func newSMSC(cfg *config.SMSC, security *tls.Config, shutdown time.Duration, wit
 		cfg: cfg, store: with.store, gate: with.gates.of(cfg.Name), client: s.client, answers: a, clock: with.clock, log: log,
 		outlet: newOutlet(s.client, cfg.Throughput), tuned: make(chan struct{}, 1),
 	}
-	s.inquirer = &inquirer{cfg: cfg, store: with.store, client: s.client}
+	s.inquirer = &inquirer{cfg: cfg, store: with.store, client: s.client, late: late}
 	if cfg.QueryOverdue {
 		s.queries = newQueries(s.inquirer, s.dispatcher.busy.Load, with.clock.doubted, log)
 	}

@@ -46,8 +46,12 @@ func (s *strays) rest(now time.Time) *statemachine.SessionEvent {
 	return e
 }
 
-// stray takes a response that answers nothing outstanding.
+// stray takes a response that answers nothing outstanding (any more).
 func (h *receptions) stray(r *smpp.Request) {
+	if fact := h.late.take(r); fact != nil {
+		h.keep(r, fact)
+		return
+	}
 	e := &statemachine.SessionEvent{
 		SMSC: h.cfg.Name, Session: r.Session, Event: sessionStray, Detail: r.CommandID.String(),
 		CommandStatus: uint32(r.CommandStatus), PDU: r.PDU,
