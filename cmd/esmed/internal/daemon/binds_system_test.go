@@ -367,34 +367,68 @@ func TestReload_anSMSCTakenOutKeepsItsQueue(t *testing.T) {
 	require.NotContains(t, s.binds(), "")
 }
 
-func TestSessions_refusedCredentialsWaitReconnectMaxAndAnotherRefusalDoesNot(t *testing.T) {
-	for _, tt := range []struct {
-		status smpp.Status
-		atMost int // binds while the other would have made many
-		alert  bool
-	}{
-		{smpp.StatusInvPaswd, 2, true},
-		{smpp.StatusAlyBnd, 1 << 20, false},
-	} {
-		t.Run(tt.status.String(), func(t *testing.T) {
-			s := newSystem(t, smpptest.Config{Bind: smpptest.Bind{Refuse: tt.status, RefuseFirst: 1}}, func(c *config.Config) {
-				c.SMSCs[0].Reconnect = config.Backoff{Min: 10 * time.Millisecond, Max: time.Second}
-			})
-			s.awaitSMSC(func(st smpptest.Stats) bool { return st.Binds == 2 })
-			var at []time.Time
-			for _, l := range s.smsc.Truth() {
-				if l.Type == smpptest.LineLink && (l.Event == "refused" || l.Event == "bound") {
-					at = append(at, l.At)
-				}
-			}
-			require.Len(t, at, 2)
-			if tt.alert {
-				require.GreaterOrEqual(t, at[1].Sub(at[0]), time.Second-time.Millisecond)
-			}
-			s.awaitBind("alpha/1", inState("BoundTRX"))
-			require.False(t, s.alert("credentials", "alpha").Active)
-		})
+// Accounts get locked: after refused credentials the next bind waits for reconnect.max.
+func TestSessions_refusedCredentialsWaitReconnectMax(t *testing.T) {
+	const longest = time.Second
+	s := newSystem(t, smpptest.Config{Bind: smpptest.Bind{Refuse: smpp.StatusBindFail, RefuseFirst: 1}}, func(c *config.Config) {
+		c.SMSCs[0].Reconnect = config.Backoff{Min: 10 * time.Millisecond, Max: longest}
+	})
+	s.awaitBind("alpha/1", inState("BoundTRX"))
+	var at []time.Time
+	for _, l := range s.smsc.Truth() {
+		if l.Type == smpptest.LineLink && (l.Event == "refused" || l.Event == "bound") {
+			at = append(at, l.At)
+		}
 	}
+	require.Len(t, at, 2)
+	require.GreaterOrEqual(t, at[1].Sub(at[0]), longest-100*time.Millisecond) // its own clock reads when the answer is made
+	require.False(t, s.alert("credentials", "alpha").Active)
+}
+
+// The SMSC has not noticed yet that an old session is gone: nobody waits an hour for that.
+func TestSessions_alreadyBoundIsNoRefusalOfCredentials(t *testing.T) {
+	s := newSystem(t, smpptest.Config{Bind: smpptest.Bind{Refuse: smpp.StatusAlyBnd, RefuseFirst: 3}}, func(c *config.Config) {
+		c.SMSCs[0].Reconnect = config.Backoff{Min: 10 * time.Millisecond, Max: time.Hour}
+	})
+	s.awaitRecord("session")
+	require.False(t, s.alert("credentials", "alpha").Active)
+	s.awaitState(s.submit(number(1)), "DELIVERED") // so that the bind is recorded
+	events := s.sessionEvents()
+	require.Len(t, events, 2)
+	require.Regexp(t, `^refused: ESME_RALYBND: 127\.0\.0\.1:[0-9]+$`, events[0].Detail)
+	require.Regexp(t, `^bound: 127\.0\.0\.1:[0-9]+; after 3 failed since `, events[1].Detail)
+}
+
+func TestSessions_anUnbindOfTheSMSCsIsRecordedForEach(t *testing.T) {
+	s := newSystem(t, smpptest.Config{}, func(c *config.Config) { c.SMSCs[0].Bind = "transmitter+receiver" })
+	s.awaitSMSC(func(st smpptest.Stats) bool { return st.Bound == 2 })
+	s.smsc.Unbind()
+	s.awaitSMSC(func(st smpptest.Stats) bool { return st.Binds == 4 && st.Bound == 2 })
+	s.awaitState(s.submit(number(1)), "DELIVERED")
+	var unbound []string
+	for _, e := range s.sessionEvents() {
+		if strings.HasPrefix(e.Detail, "closed") {
+			require.Contains(t, e.Detail, "unbind by the SMSC")
+			unbound = append(unbound, e.Session)
+		}
+	}
+	require.ElementsMatch(t, []string{"alpha/1", "alpha/1r"}, unbound)
+}
+
+func TestStop_drainsTheWindowsOfAllSessions(t *testing.T) {
+	s := newSystem(t, smpptest.Config{Answers: smpptest.Answers{Delay: 20 * time.Millisecond}}, func(c *config.Config) {
+		c.ShutdownTimeout = patience
+		c.SMSCs[0].Sessions, c.SMSCs[0].Window = 3, 2
+	})
+	s.awaitSMSC(func(st smpptest.Stats) bool { return st.Bound == 3 })
+	ids := s.submitMany(30)
+	s.restart()
+	s.awaitAll(ids, "DELIVERED")
+	require.Empty(t, s.exceptions(), "nothing is in doubt that had time to be answered")
+	for _, id := range ids {
+		require.Len(t, s.message(id).Parts[0].Attempts, 1)
+	}
+	s.agrees()
 }
 
 func TestBinds_saysWhenTheNextAttemptIsMade(t *testing.T) {

@@ -121,10 +121,10 @@ func (h *receptions) Session(e smpp.Event) {
 	if !record {
 		return
 	}
-	if e.Reason != "" {
+	if e.Reason != "" && fact.CommandStatus == 0 { // which says all that the reason and the error of a refusal do
 		fact.Detail += ": " + e.Reason
 	}
-	if e.Err != nil {
+	if e.Err != nil && fact.CommandStatus == 0 {
 		fact.Detail += ": " + e.Err.Error()
 	}
 	if besides != "" {
