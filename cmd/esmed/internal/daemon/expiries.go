@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	// expiryEvery is the least time between two passes over the queues.
-	expiryEvery = time.Second
+	// expiryEvery is the least time between two passes over the queues: what does not wait for so long is not
+	// looked at.
+	expiryEvery = 5 * time.Second
 	// expiryRest is how many times as long as a pass took it is at least until the next one: no more than
-	// a fiftieth of a core is spent. A million waiting parts take some seconds when they must all be looked at.
+	// a fiftieth of a core is spent. To look at all of a million waiting parts takes some seconds.
 	expiryRest = 50
 	// expiryPage is how many entries are read, and how many messages ended, at once.
 	expiryPage = 512

@@ -50,7 +50,7 @@ func TestOutlet_aSlowStoreHoldsNothingUp(t *testing.T) {
 			return time.Duration(rapid.IntRange(1, commit).Draw(t, "commit ms")) * time.Millisecond
 		})
 		commits := rapid.SliceOfN(took, 50, 50).Draw(t, "commits")
-		seconds := max(3, int(20/limit))
+		seconds := max(2, int(10/limit))
 		w := new(wire)
 		synctest.Test(outer, func(*testing.T) {
 			o := newOutlet(w, limit)
