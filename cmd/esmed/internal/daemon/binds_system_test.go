@@ -277,6 +277,27 @@ func TestBinds_onesTroublesAreNotAnothers(t *testing.T) {
 	require.Contains(t, s.alert("credentials", "refusing").Detail, "ESME_RINVSYSID")
 }
 
+// alpha, whose settings change, owes an answer that does not come. beta, which is new, does not wait for that.
+func TestReload_oneThatDrainsHoldsNobodyUp(t *testing.T) {
+	beta := startSMSC(t, smpptest.Config{})
+	s := newSystem(t, smpptest.Config{OnSubmit: func(_ smpptest.Submit, a smpptest.Action) smpptest.Action {
+		a.Held, a.Receipts = true, nil
+		return a
+	}}, func(c *config.Config) { c.ShutdownTimeout, c.DefaultSMSC = patience, "alpha" })
+	id := s.submit(number(1))
+	s.awaitSMSC(func(st smpptest.Stats) bool { return st.Submits == 1 })
+	next := s.changed(0, func(c *config.SMSC) { c.Window++ })
+	next.SMSCs = append(next.SMSCs, newSMSC("beta", beta.Addr()))
+	s.hangUp(next, nil)
+	s.awaitLog(`"msg":"reloaded"`)
+	s.awaitState(s.submitTo("beta", number(1), "hello"), "DELIVERED")
+	require.Equal(t, 1, s.smsc.Stats().Binds, "alpha still waits for its answer")
+	require.Equal(t, "SUBMITTING", s.message(id).State)
+	s.smsc.Drop(smpptest.DropReset)
+	s.awaitState(id, "IN_DOUBT")
+	s.awaitSMSC(func(st smpptest.Stats) bool { return st.Binds == 2 })
+}
+
 // What only says how fast is taken up as it is: at the old pace the third message would leave in minutes.
 func TestReload_aChangedPaceDoesNotBindAnew(t *testing.T) {
 	s := newSystem(t, smpptest.Config{}, func(c *config.Config) { c.SMSCs[0].Throughput = 0.01 })

@@ -3,8 +3,8 @@
 // # Running
 //
 // Run takes a valid configuration. It starts, in this order: log, the store with its lock (rules record,
-// doubts that a crash left), the API, and for each SMSC a session, a dispatcher that feeds it and those
-// who record what it brings; then it tells systemd. It stops in the reverse order: submits are refused,
+// doubts that a crash left), the API, and for each SMSC its sessions, a dispatcher that feeds them and those
+// who record what they bring; then it tells systemd. It stops in the reverse order: submits are refused,
 // the dispatchers send nothing new, the windows drain within shutdown_timeout, the sessions unbind, what
 // is unanswered then is recorded in doubt; then API, store, log.
 //
@@ -17,7 +17,8 @@
 //
 // Run catches the process's signals: SIGTERM and SIGINT stop it, a second one cuts the sessions at once;
 // SIGHUP takes up rules and binds of the configuration that Options.Reload reads, reopens the access log,
-// and logs what needs a restart. A store that cannot be trusted any more (a failed fsync) ends Run with an
+// and logs what needs a restart. What a changed SMSC's sessions work with has them bound anew, once they have
+// drained; its throughput and retry are changed as they run; no other SMSC is touched. A store that cannot be trusted any more (a failed fsync) ends Run with an
 // error, and nothing that waits is answered as stored.
 //
 // # A submit's way
