@@ -190,6 +190,43 @@ func TestOrders_withoutASession(t *testing.T) {
 	require.Contains(t, done.Parts[0].Detail, "no session of alpha is bound that sends")
 }
 
+func TestOrders_ofAnSMSCThatIsStopped(t *testing.T) {
+	s := newSystem(t, silent, nil)
+	id := s.submit(number(1))
+	s.awaitState(id, "SUBMITTED")
+	_, err := s.api.OrderBind(s.ctx, "alpha", control.StopBinds, "")
+	require.NoError(t, err)
+	s.awaitSMSC(func(st smpptest.Stats) bool { return st.Bound == 0 })
+	began := time.Now()
+	done := s.cancel(id)
+	require.Equal(t, control.OutcomeUnasked, done.Parts[0].Outcome)
+	require.Contains(t, done.Parts[0].Detail, "alpha is stopped: esmed binds start alpha")
+	require.Less(t, time.Since(began), 4*time.Second, "nobody waits for a session that is not to come")
+	require.Equal(t, control.BindStopped, s.queue("alpha").Bind)
+}
+
+func TestOrders_areAnsweredWhenTheDaemonStops(t *testing.T) {
+	asked := make(chan struct{})
+	s := newSystem(t, smpptest.Config{OnSubmit: silent.OnSubmit, OnCancel: func(smpptest.Cancel) smpptest.Cancelled {
+		close(asked)
+		return smpptest.Cancelled{Never: true}
+	}}, func(c *config.Config) { c.ShutdownTimeout = time.Second })
+	id := s.submit(number(1))
+	s.awaitState(id, "SUBMITTED")
+	var done control.Cancellation
+	var g errgroup.Group
+	g.Go(func() (err error) {
+		done, err = s.api.Cancel(s.ctx, id, "")
+		return err
+	})
+	<-asked
+	s.stop()
+	require.NoError(t, g.Wait())
+	require.Equal(t, control.OutcomeUnanswered, done.Parts[0].Outcome)
+	require.Contains(t, done.Parts[0].Detail, "the session ended before its answer")
+	s.halt()
+}
+
 func TestQuery_answersAreEvidence(t *testing.T) {
 	r := replies{list: []smpptest.Reply{{State: 1}, {State: 2, FinalDate: "261130120401000+"}, {State: 5, ErrorCode: 11}, {Status: smpp.StatusQueryFail}}}
 	s := newSystem(t, smpptest.Config{OnSubmit: silent.OnSubmit, OnQuery: r.reply}, nil)

@@ -130,3 +130,28 @@ func TestOutlet_aRefusalSlowsWhatIsHeld(t *testing.T) {
 		require.Equal(t, 20*time.Millisecond, w.writes[100].Sub(began), "50 a second are half of what it was sent")
 	})
 }
+
+func TestOutlet_whatIsRecalledWaitsAgainAndTheRestGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := new(wire)
+		o := newOutlet(w, 10)
+		ctx, stop := context.WithCancel(t.Context())
+		var g errgroup.Group
+		g.Go(func() error { return o.run(ctx) })
+		var back []uint32
+		done := func(a smpp.Answer) {
+			require.Equal(t, smpp.NotWritten, a.Outcome)
+			back = append(back, a.SequenceNumber)
+		}
+		require.NoError(t, o.put(submits(1, 3, done)))
+		synctest.Wait()
+		o.recall()
+		require.Equal(t, []uint32{2, 3}, back, "the first was due at once")
+		require.Equal(t, 2, w.released)
+		require.NoError(t, o.put(submits(4, 1, done)))
+		<-time.After(time.Second)
+		stop()
+		require.NoError(t, g.Wait())
+		require.Equal(t, []uint32{1, 4}, w.numbers)
+	})
+}
