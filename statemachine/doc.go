@@ -29,7 +29,7 @@
 //	                  │                │  │        ▲             │   │                     │
 //	                  │                │  └─in_doubt─▶ IN_DOUBT ─┼───┼── late answer ──────┤
 //	                  │                │                    │    │   │                     │
-//	            expired,               refused              ▼    ▼   └──cutoff──▶ UNREPORTED
+//	       expired, withdrawn          refused              ▼    ▼   └──cutoff──▶ UNREPORTED
 //	      or a sibling failed          for good    SCHEDULED ENROUTE                   │
 //	                  │                │           ACCEPTED  UNKNOWN ──cutoff──▶ UNREPORTED
 //	                  ▼                ▼                    │                          │
@@ -42,7 +42,7 @@
 //	SCHEDULED ENROUTE ACCEPTED UNKNOWN        (2)     (1)(2)   receipt, callback, query_sm
 //	DELIVERED EXPIRED DELETED UNDELIVERABLE
 //	REJECTED SKIPPED                          yes     yes      receipt, callback, query_sm, operator
-//	FAILED                                    yes     yes      submit_sm_resp, expiry
+//	FAILED                                    yes     yes      submit_sm_resp, expiry, operator
 //	UNREPORTED                                no      yes      cutoff
 //
 //	(1) where no receipt was asked for, or where one was asked for failure only and the window is over
@@ -90,6 +90,11 @@
 // now, has one of its own. What the SMSC says after a person is taken for what it is: its answer takes the place
 // of a person's word, and its receipts are judged by what the person decided.
 //
+// cancel and drop are about no exception. A part that waits leaves the queue by them; one that may have arrived
+// shows what it would otherwise, and so does one that had left when the message was cancelled. None is put back
+// after that by the SMSC's answer or the loss of it: only a person's resend does that. hold and release change no
+// message: Effects.Hold tells whoever sends.
+//
 // A page of a reprocess gives the same in whatever pages a pass comes, as long as no id fits several messages.
 //
 // Files: step.go (Fold), submit.go and reception.go (a function a record type), part.go, attempt.go and
@@ -99,5 +104,5 @@
 // again without a record), putback.go and reopen.go (that in the place of what it was), reprocess.go (what
 // changed rules change), restored.go, window.go (when a part's time is over), retention.go (what is closed and
 // dropped), exceptions.go, tally.go, reason.go, overlay.go (a step sees what it changed itself), memory.go (a
-// View in maps).
+// View in maps), cancel.go (what is not to be sent any more), hold.go.
 package statemachine

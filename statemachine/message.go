@@ -64,7 +64,7 @@ type Part struct {
 	WindowEnd time.Time
 	Basis     Basis   // what State rests on
 	BasisSeq  uint64  // the record
-	Ruling    Ruling  // what a person decided last that its report, acceptance or place in the queue, or outside, rests on
+	Ruling    Ruling  // what a person decided last that its report, acceptance or place in the queue (or out of it) rests on
 	Events    []Event // newest last, at most MaxEvents
 }
 

@@ -96,7 +96,7 @@ type teller struct {
 func (t *teller) state() string {
 	why := t.known()
 	switch {
-	case t.p.withdrawn():
+	case t.p.State == Failed: // names who, where a person had a part in it
 		return why
 	case t.p.Basis == BasisOperator:
 		return fmt.Sprintf("%s decided so in record %d (%s): %s", t.who(t.p.BasisSeq), t.p.BasisSeq, t.action(t.p.BasisSeq), why)

@@ -20,6 +20,7 @@ func livingStore(t *testing.T) *running {
 	s := start(t, cfg)
 	_, err := s.SetRules(context.Background(), rulesOf("1"))
 	require.NoError(t, err)
+	s.append(&statemachine.Operator{Action: statemachine.ActionHold, By: "uid:0", SMSC: "alpha"}) // that record is dropped
 	for i := range 10 {
 		s.append(life(fmt.Sprint("M", i), fmt.Sprint("id", i), "a text")...)
 	}
