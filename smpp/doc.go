@@ -70,12 +70,20 @@
 //	BoundTRX   bind_transceiver_resp ESME_ROK     sent                   taken
 //	Unbinding  unbind was sent or received        NotWritten             taken
 //
-// A session ends, and is bound again after a pause, when the connection ends, a frame cannot be
-// one (generic_nack ESME_RINVCMDLEN is said first), the bind is refused, an enquire_link, the bind or
-// unbind is not answered, a window of submit_sm in a row is not answered, the SMSC unbinds, or Rebind,
-// Stop or Run's context asks for it. Nothing in a PDU's body ends one. Pauses grow from ReconnectMin to
-// ReconnectMax, jittered, and begin anew after a session that worked; refused credentials wait
-// ReconnectMax. Start, also after Stop, ends the pause.
+// A session ends, and is bound again after a pause, when the connection ends, a frame cannot be one
+// (generic_nack ESME_RINVCMDLEN is said first), the bind is refused, an enquire_link, the bind or unbind is
+// not answered, a window of submit_sm in a row is not answered, the SMSC unbinds, or Rebind, Stop or Run's
+// context asks for it. Nothing in a PDU's body ends one. An SMSC that unbinds is answered when the handler
+// has answered what came before, and listened to for a while if it still owes answers.
+//
+// Pauses grow from ReconnectMin to ReconnectMax, jittered, and begin anew after a session that worked;
+// refused credentials wait ReconnectMax. Start, also after Stop, ends the pause.
+//
+// A link that is dead is found within EnquireLink and ResponseTimeout, and one that takes nothing that is
+// written within WriteTimeout. With EnquireLink 0 only submit_sm that are not answered find it.
+//
+// An attempt tries every address of Config.Addrs, and every one behind a name, in turn; the one that was
+// bound last comes first, one whose bind did not succeed comes last.
 //
 // # Goroutines
 //

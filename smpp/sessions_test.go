@@ -204,6 +204,65 @@ func TestClient_transmitterAndReceiver(t *testing.T) {
 	})
 }
 
+func TestClient_theSameNumbersOnTwoSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rigs := newRigs(t, 2, func(_ int, c *Config) { c.ResponseTimeout, c.EnquireLink = 5*time.Second, 0 })
+		peers := boundAll(rigs)
+		got := newOutcomes()
+		slots := rigs[0].submit(4, got.done)
+		require.Equal(t, map[string]int{"alpha/1": 2, "alpha/2": 2}, sessionsOf(slots))
+		for _, p := range peers {
+			require.EqualValues(t, 2, p.next(CommandSubmitSM).SequenceNumber)
+			require.EqualValues(t, 3, p.next(CommandSubmitSM).SequenceNumber)
+		}
+		for _, answer := range []struct {
+			peer int
+			seq  uint32
+			id   string
+		}{{1, 3, "b3"}, {0, 3, "a3"}, {1, 2, "b2"}} { // the last one sent first, and so on
+			peers[answer.peer].write(submitResp(answer.seq, answer.id))
+			a := <-got.ch
+			require.Equal(t, answer.id, a.MessageID)
+			require.Equal(t, rigs[answer.peer].status().Name, a.Session)
+			require.Equal(t, answer.seq, a.SequenceNumber)
+		}
+		a := <-got.ch
+		require.Equal(t, []any{TimedOut, "alpha/1", uint32(2)}, []any{a.Outcome, a.Session, a.SequenceNumber})
+		peers[1].write(submitResp(2, "a2")) // on the wrong connection
+		require.True(t, (<-rigs[1].handler.requests).Stray())
+		peers[0].write(submitResp(2, "a2")) // late
+		a = <-got.ch
+		require.Equal(t, []any{true, "alpha/1", "a2"}, []any{a.Late, a.Session, a.MessageID})
+		stopAll(rigs, peers)
+	})
+}
+
+func TestClient_aHandlerThatHangsHoldsUpItsOwnSessionAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := &slowHandler{recorder: newRecorder(), gate: make(chan struct{})}
+		rigs := newRigs(t, 2, func(i int, c *Config) {
+			if i == 0 {
+				c.Handler = slow
+			}
+		})
+		rigs[0].handler = slow.recorder
+		peers := boundAll(rigs)
+		peers[0].send(deliverSM(1, "id:1"))
+		synctest.Wait()
+		peers[1].send(deliverSM(1, "id:1"))
+		peers[1].next(CommandDeliverSMResp)
+		got := newOutcomes()
+		rigs[0].submit(2, got.done)
+		for _, p := range peers {
+			p.write(submitResp(p.next(CommandSubmitSM).SequenceNumber, "a"))
+			require.Equal(t, Answered, (<-got.ch).Outcome)
+		}
+		close(slow.gate)
+		peers[0].next(CommandDeliverSMResp)
+		stopAll(rigs, peers)
+	})
+}
+
 func TestClient_stopThenStartEndsGracefullyAndBindsAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rigs := newRigs(t, 2, func(_ int, c *Config) { c.ShutdownTimeout = time.Minute })

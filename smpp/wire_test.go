@@ -2,7 +2,10 @@ package smpp
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,7 +14,13 @@ import (
 
 // newLoopback is a rig over real sockets. accept takes the next one.
 func newLoopback(t *testing.T, change func(*Config)) (r *rig, accept func() *peer) {
-	r, ln := listening(t, change)
+	ln := listen(t)
+	r = newRig(t, func(c *Config) {
+		dialTo(c, ln)
+		if change != nil {
+			change(c)
+		}
+	})
 	return r, func() *peer {
 		conn, err := ln.Accept()
 		require.NoError(t, err)
@@ -20,18 +29,18 @@ func newLoopback(t *testing.T, change func(*Config)) (r *rig, accept func() *pee
 	}
 }
 
-func listening(t *testing.T, change func(*Config)) (*rig, net.Listener) {
+func listen(t *testing.T) net.Listener {
+	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = ln.Close() })
-	r := newRig(t, func(c *Config) {
-		c.Addrs, c.Dial = []string{ln.Addr().String()}, nil
-		c.ReconnectMin, c.ReconnectMax = time.Millisecond, 10*time.Millisecond
-		if change != nil {
-			change(c)
-		}
-	})
-	return r, ln
+	return ln
+}
+
+// dialTo makes c bind at ln, again and again.
+func dialTo(c *Config, ln net.Listener) {
+	c.Addrs, c.Dial = []string{ln.Addr().String()}, nil
+	c.ReconnectMin, c.ReconnectMax = time.Millisecond, 10*time.Millisecond
 }
 
 func TestWire_oneOctetASegment(t *testing.T) {
@@ -124,37 +133,29 @@ func TestWire_theSMSCUnbinds(t *testing.T) {
 	r.stopBound(p)
 }
 
-// Under a link that is cut again and again, from many senders at once, every submit still ends exactly once
+// Under links that are cut again and again, from many senders at once, every submit still ends exactly once
 // and what is called not written never reached the SMSC.
 func TestWire_cutsLoseNothing(t *testing.T) {
-	r, ln := listening(t, func(c *Config) { c.Window, c.ResponseTimeout = 20, 200*time.Millisecond })
+	for _, sessions := range []int{1, 3} {
+		t.Run(fmt.Sprint(sessions, " sessions"), func(t *testing.T) { cutsLoseNothing(t, sessions) })
+	}
+}
+
+func cutsLoseNothing(t *testing.T, sessions int) {
+	ln := listen(t)
+	r := newRigs(t, sessions, func(_ int, c *Config) {
+		dialTo(c, ln)
+		c.Window, c.ResponseTimeout = 20, 200*time.Millisecond
+	})[0]
 	const senders, each, cutAfter = 8, 60, 37
-	reached := make(map[string]bool)
+	var smsc cutter
 	r.group.Go(func() error {
 		for {
 			conn, err := ln.Accept()
 			if err != nil {
 				return nil
 			}
-			p := newPeer(t, conn)
-			for range cutAfter {
-				f, err := p.fr.Next()
-				if err != nil {
-					break
-				}
-				answer := AppendResponse(nil, f.CommandID, StatusOK, f.SequenceNumber)
-				if f.CommandID == CommandSubmitSM {
-					var s SubmitSM
-					require.NoError(t, decode(new(codec), f.PDU, &s))
-					reached[string(s.ShortMessage)] = true
-					answer = submitResp(f.SequenceNumber, "a")
-					if len(reached)%7 == 0 { // some stay unanswered
-						continue
-					}
-				}
-				_, _ = conn.Write(answer)
-			}
-			_ = conn.Close()
+			r.group.Go(func() error { smsc.serve(t, conn, cutAfter); return nil })
 		}
 	})
 	type told struct {
@@ -193,7 +194,141 @@ func TestWire_cutsLoseNothing(t *testing.T) {
 	require.NoError(t, r.group.Wait())
 	for text, o := range ends {
 		if o == NotWritten {
-			require.NotContains(t, reached, text)
+			require.NotContains(t, smsc.reached, text)
+		}
+	}
+}
+
+// cutter is an SMSC that leaves some submits unanswered and cuts every connection before long.
+type cutter struct {
+	mu      sync.Mutex
+	reached map[string]bool // texts
+}
+
+func (s *cutter) serve(t *testing.T, conn net.Conn, cutAfter int) {
+	p := newPeer(t, conn)
+	for range cutAfter {
+		f, err := p.fr.Next()
+		if err != nil {
+			break
+		}
+		answer := AppendResponse(nil, f.CommandID, StatusOK, f.SequenceNumber)
+		if f.CommandID == CommandSubmitSM {
+			if s.reach(f)%7 == 0 {
+				continue
+			}
+			answer = submitResp(f.SequenceNumber, "a")
+		}
+		_, _ = conn.Write(answer)
+	}
+	_ = conn.Close()
+}
+
+// reach says how many texts have come.
+func (s *cutter) reach(f Frame) int {
+	var sm SubmitSM
+	if err := decode(new(codec), f.PDU, &sm); err != nil {
+		panic(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reached == nil {
+		s.reached = make(map[string]bool)
+	}
+	s.reached[string(sm.ShortMessage)] = true
+	return len(s.reached)
+}
+
+// An SMSC that stops reading one connection gets no more on it than its socket takes; over the other one all
+// goes on. What it was sent and what it was not is known to the octet.
+func TestWire_aFullSocketHoldsUpItsOwnSessionAlone(t *testing.T) {
+	const sendBuffer = 64 << 10 // octets, or some times that as the system sees fit
+	stuckAt, freeAt := listen(t), listen(t)
+	rigs := newRigs(t, 2, func(i int, c *Config) {
+		dialTo(c, []net.Listener{stuckAt, freeAt}[i])
+		c.Window, c.EnquireLink, c.WriteTimeout = 1000, 0, time.Second/2
+		c.Dial = func(ctx context.Context, addr string) (net.Conn, error) {
+			conn, err := dialTCP(ctx, addr)
+			if err == nil {
+				err = conn.(*net.TCPConn).SetWriteBuffer(sendBuffer)
+			}
+			return conn, err
+		}
+	})
+	client := rigs[0].client
+	stuck, free := acceptBind(t, stuckAt), acceptBind(t, freeAt)
+	rigs[0].handler.event(t, EventBound)
+	rigs[1].handler.event(t, EventBound)
+	require.NoError(t, stuckAt.Close()) // it does not come back
+	rigs[1].group.Go(func() error { return answerAll(free) })
+
+	// Two megabytes at once, which the connection cannot take, and what goes behind them.
+	lost, size, sent := newOutcomes(), 0, 0
+	for batch := 32; batch > 0; {
+		slots, err := client.Reserve(t.Context(), 2000)
+		require.NoError(t, err)
+		var long []Submit
+		for _, s := range slots {
+			if s.Session != "alpha/1" || len(long) == batch {
+				client.Release(s)
+				continue
+			}
+			long = append(long, Submit{Slot: s, Done: lost.done, PDU: encode(t, &SubmitSM{
+				Header: Header{SequenceNumber: s.SequenceNumber}, TLVs: TLVs{{Tag: TagMessagePayload, Value: make([]byte, 1<<16-1)}},
+			})})
+			size = len(long[0].PDU)
+		}
+		require.NoError(t, client.Send(long))
+		sent += len(long)
+		batch = min(len(long), 1)
+	}
+	got := newOutcomes()
+	for range 50 {
+		slots, err := client.Reserve(t.Context(), 10)
+		require.NoError(t, err)
+		require.Equal(t, map[string]int{"alpha/2": len(slots)}, sessionsOf(slots))
+		require.NoError(t, client.Send(submits(t, slots, got.done)))
+		for range slots {
+			require.Equal(t, Answered, (<-got.ch).Outcome)
+		}
+	}
+
+	var outcomes [4]int
+	for range sent {
+		outcomes[(<-lost.ch).Outcome]++
+	}
+	arrived, err := io.ReadAll(stuck.fr.r)
+	require.NoError(t, err)
+	require.Equal(t, (len(arrived)+size-1)/size, outcomes[Lost], "those of which an octet arrived may have arrived")
+	require.Equal(t, sent-outcomes[Lost], outcomes[NotWritten])
+	require.NotZero(t, outcomes[NotWritten])
+	rigs[0].cancel()
+	require.NoError(t, rigs[0].group.Wait())
+}
+
+func acceptBind(t *testing.T, ln net.Listener) *peer {
+	t.Helper()
+	conn, err := ln.Accept()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	p := newPeer(t, conn)
+	p.bind()
+	return p
+}
+
+// answerAll answers every request until the connection ends.
+func answerAll(p *peer) error {
+	for {
+		f, err := p.fr.Next()
+		if err != nil {
+			return nil
+		}
+		answer := AppendResponse(nil, f.CommandID, StatusOK, f.SequenceNumber)
+		if f.CommandID == CommandSubmitSM {
+			answer = submitResp(f.SequenceNumber, "a")
+		}
+		if _, err := p.conn.Write(answer); err != nil {
+			return err
 		}
 	}
 }
