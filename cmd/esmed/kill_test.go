@@ -26,19 +26,29 @@ import (
 // says is compared with what the SMSC knows.
 func TestKill(t *testing.T) {
 	bin := buildEsmed(t)
-	for _, inDoubt := range []string{"hold", "resend"} {
-		t.Run("in_doubt: "+inDoubt, func(t *testing.T) { killed(t, bin, inDoubt) })
+	for _, tt := range []struct {
+		inDoubt  string
+		sessions int
+		more     []string
+	}{
+		{"hold", 1, nil},
+		{"hold", 2, []string{"sessions: 2", "bind: transmitter+receiver"}},
+		{"resend", 2, []string{"sessions: 2"}},
+	} {
+		t.Run(strings.Join(append([]string{"in_doubt: " + tt.inDoubt}, tt.more...), ", "), func(t *testing.T) {
+			killed(t, bin, tt.inDoubt, killWindow/tt.sessions, tt.more)
+		})
 	}
 }
 
 const (
 	killMessages = 1200
-	killWindow   = 20
+	killWindow   = 20 // of all sessions
 	kills        = 3
 	killLoad     = killMessages / (kills + 1) // messages that are submitted about each
 )
 
-func killed(t *testing.T, bin, inDoubt string) {
+func killed(t *testing.T, bin, inDoubt string, window int, more []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	var killAt atomic.Uint64
@@ -59,7 +69,7 @@ func killed(t *testing.T, bin, inDoubt string) {
 	})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, smsc.Close()) }()
-	d := newProcess(t, bin, smsc.Addr(), killWindow, inDoubt)
+	d := newProcess(t, bin, smsc.Addr(), window, inDoubt, more...)
 	d.start()
 	defer d.stop()
 
