@@ -9,6 +9,7 @@ import (
 // messages checks each message's attempts and states, and notes whose submits are whose.
 func (a *audit) messages(messages []AuditMessage) {
 	a.Messages = len(messages)
+	a.claim(messages)
 	for i := range messages {
 		m := &messages[i]
 		if m.State == "IN_DOUBT" {
@@ -26,6 +27,24 @@ func (a *audit) messages(messages []AuditMessage) {
 		a.together(m)
 		if len(m.Parts) > 0 && !slices.ContainsFunc(m.Parts, func(p AuditPart) bool { return p.State == m.State }) {
 			a.differ(Difference{Kind: Unsupported, Message: m.ID, Detail: fmt.Sprintf("shows %s, and none of its parts does", m.State)})
+		}
+	}
+}
+
+// claim gives the submits whose ids are known to their messages, so that no attempt without an id is taken
+// for one of them: sequence_numbers come again on every session.
+func (a *audit) claim(messages []AuditMessage) {
+	for i := range messages {
+		m := &messages[i]
+		for _, p := range m.Parts {
+			for _, t := range p.Attempts {
+				if t.MessageID == "" {
+					continue
+				}
+				if s := a.submitOf(m.Destination.Addr, p.Part, t); s != nil {
+					a.owners[s.N] = owner{m.ID, true}
+				}
+			}
 		}
 	}
 }

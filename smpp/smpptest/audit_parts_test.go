@@ -41,6 +41,12 @@ func TestAudit_of_parts(t *testing.T) {
 			p := st.messages[0].Parts
 			p[0].Attempts, p[1].Attempts = p[1].Attempts, p[0].Attempts
 		}, []smpptest.DifferenceKind{smpptest.WrongPart, smpptest.WrongPart}},
+		{"an attempt that never arrived, with the number that the next one has on its session", func(st *story) {
+			p := &st.messages[0].Parts[0]
+			again := p.Attempts[0]
+			again.Attempt = 2
+			p.Attempts = []smpptest.AuditAttempt{{Attempt: 1, SequenceNumber: again.SequenceNumber}, again}
+		}, nil},
 		{"a message of fewer parts", func(st *story) { st.truth[2].Parts = 3 }, []smpptest.DifferenceKind{smpptest.Mixed, smpptest.WrongPart}},
 		{"parts of two messages changed places", func(st *story) {
 			a, b := st.messages[0].Parts, st.messages[1].Parts
