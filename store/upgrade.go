@@ -19,12 +19,16 @@ func upgradeState(db *bbolt.DB, file string) error {
 	if err != nil || m.format == stateVersion {
 		return err
 	}
-	return diskFull(stateDamaged(0, guard(file, func() error {
+	err = guard(file, func() error {
 		return db.Update(func(tx *bbolt.Tx) error {
 			state := newStateTx(tx, nil)
 			return upgradeTo3(state, state)
 		})
-	})))
+	})
+	if errors.Is(err, errMalformed) {
+		return &DamagedError{File: file, Err: err}
+	}
+	return diskFull(err)
 }
 
 // upgradeOpened gives a state file that was just opened, once it is of this format.
