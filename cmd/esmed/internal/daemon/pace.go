@@ -11,8 +11,13 @@ const (
 	paceExcess = 0.01
 	// paceTick is the least time between two writes at a pace: at thousands a second some share one.
 	paceTick = 2 * time.Millisecond
-	// paceDebt is how late one may be and still be caught up: all that is late then leaves at once.
-	paceDebt = 250 * time.Millisecond
+	// paceSlack is how late submits may be and still leave together, when they can. More at once would be
+	// seen by an SMSC, whose seconds begin at other moments than ours, twice in one of them.
+	paceSlack = 10 * time.Millisecond
+	// paceRepay is by how much faster than the limit submits leave while some were later than that, and
+	// paceDebt how much of that is remembered.
+	paceRepay = 0.005
+	paceDebt  = time.Second
 	// paceAhead is how long before they are due submits are made ready (recorded as leaving): longer than
 	// a round of the dispatcher takes, so that a slow commit holds nothing up.
 	paceAhead = 100 * time.Millisecond
@@ -28,13 +33,14 @@ const (
 // pace says how many submit_sm an SMSC may be sent now. It is a value of one owner, shared by all sessions of
 // the SMSC; times are the caller's. What it promises holds for the moments given to wrote, if only what allow
 // let through is written then: no second that does not hold its own end has more of them than the limit and
-// paceExcess of it (or the next whole number above the limit), and what was late by up to paceDebt is caught
-// up, as far as that allows.
+// paceExcess of it (or the next whole number above the limit), and what was late is caught up, at once as far
+// as paceSlack and slowly beyond it.
 type pace struct {
-	limit  float64    // submits per second, 0 = no limit
-	next   time.Time  // when the next submit is due at the rate in force
-	again  time.Time  // when the next write may be
-	second lastSecond // what was written
+	limit  float64       // submits per second, 0 = no limit
+	next   time.Time     // when the next submit is due at the rate in force
+	debt   time.Duration // how much later that is than it would be if none had been late
+	again  time.Time     // when the next write may be
+	second lastSecond    // what was written
 
 	slow   float64 // rate right after the last ESME_RTHROTTLED, 0 = not slowed
 	slowAt time.Time
@@ -61,7 +67,7 @@ func (p *pace) ready(now time.Time, held, max int) (n int, wait time.Duration) {
 	if r == 0 {
 		return max, 0
 	}
-	first := p.from(now).Add(lasting(held, r))
+	first := p.from(now, r).Add(lasting(held, r))
 	n = elapsed(first, now.Add(paceAhead), r)
 	enough := min(1+int(r*paceAhead.Seconds()/2), max) // half of what may be held: a commit for each would be many
 	if n < enough {
@@ -83,7 +89,7 @@ func (p *pace) allow(now time.Time, max int) (n int, wait time.Duration) {
 	if wait = due.Sub(now); wait > 0 {
 		return 0, wait
 	}
-	n = min(max, elapsed(p.from(now), now, r))
+	n = min(max, elapsed(p.from(now, r), now, r))
 	if p.limit == 0 {
 		return n, 0
 	}
@@ -94,13 +100,20 @@ func (p *pace) allow(now time.Time, max int) (n int, wait time.Duration) {
 // wrote says that n submits were written at now.
 func (p *pace) wrote(now time.Time, n int) {
 	p.second.add(now, n)
-	if r := p.rate(now); r > 0 {
-		p.next, p.again = p.from(now).Add(lasting(n, r)), now.Add(paceTick)
+	r := p.rate(now)
+	if r == 0 {
+		return
 	}
+	from, step := p.from(now, r), lasting(n, r)
+	p.debt = min(paceDebt, p.debt+from.Sub(p.next))
+	repaid := min(p.debt, time.Duration(float64(step)*paceRepay))
+	p.debt -= repaid
+	p.next, p.again = from.Add(step-repaid), now.Add(paceTick)
 }
 
 // lapse says that nothing waits to be sent: what comes next is not late.
 func (p *pace) lapse(now time.Time) {
+	p.debt = 0
 	if p.next.Before(now) {
 		p.next = now
 	}
@@ -117,12 +130,12 @@ func (p *pace) throttled(now, sentAt time.Time) {
 		r = math.Min(r, in)
 	}
 	p.slow, p.slowAt = math.Max(1, r/2), now
-	p.next = now.Add(lasting(1, p.slow))
+	p.next, p.debt = now.Add(lasting(1, p.slow)), 0
 }
 
-// from is when the tokens in hand began to gather.
-func (p *pace) from(now time.Time) time.Time {
-	if earliest := now.Add(-paceDebt); p.next.Before(earliest) {
+// from is when the tokens in hand began to gather: for paceSlack, or as long as half of one takes.
+func (p *pace) from(now time.Time, r float64) time.Time {
+	if earliest := now.Add(-max(paceSlack, lasting(1, 2*r))); p.next.Before(earliest) {
 		return earliest
 	}
 	return p.next

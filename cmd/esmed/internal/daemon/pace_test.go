@@ -60,8 +60,8 @@ func TestPace_usesTheLimit(t *testing.T) {
 		for _, late := range []time.Duration{0, time.Millisecond, 4 * time.Millisecond} {
 			p, stalls := &pace{limit: limit}, 0
 			writes := p.wakes(100*time.Second, func() int { return 50 }, func() time.Duration {
-				if stalls++; stalls%200 == 0 {
-					return 20 * late
+				if stalls++; stalls%500 == 0 {
+					return 10 * late
 				}
 				return late
 			})
@@ -70,6 +70,26 @@ func TestPace_usesTheLimit(t *testing.T) {
 			require.LessOrEqual(t, float64(mostIn(writes)), most, "limit %v, woken %v late", limit, late)
 		}
 	}
+}
+
+func TestPace_aStallIsCaughtUpWithoutABurst(t *testing.T) {
+	p := &pace{limit: 1000, next: paceStart}
+	p.wrote(paceStart, 1)
+	late := paceStart.Add(201 * time.Millisecond)
+	n, _ := p.allow(late, maxSubmits)
+	require.Equal(t, 11, n, "a hundredth of a second's")
+	p.wrote(late, n)
+	now, sent := late, 0
+	for now.Before(late.Add(10 * time.Second)) {
+		n, wait := p.allow(now, maxSubmits)
+		if n == 0 {
+			now = now.Add(wait)
+			continue
+		}
+		p.wrote(now, n)
+		sent += n
+	}
+	require.InDelta(t, 10_050, sent, 5, "half of a percent more")
 }
 
 func TestPace_whatWasNotAskedForIsNotCaughtUp(t *testing.T) {
@@ -88,7 +108,7 @@ func TestPace_makesReadyWhatIsDueSoon(t *testing.T) {
 	n, wait := p.ready(paceStart, n, maxSubmits)
 	require.Zero(t, n)
 	require.Equal(t, 51*time.Millisecond, wait, "half of it at a time")
-	p.wrote(paceStart.Add(wait), 52)
+	p.next = paceStart.Add(52 * time.Millisecond) // since 52 were written when they were due
 	n, _ = p.ready(paceStart.Add(wait), 49, maxSubmits)
 	require.Equal(t, 51, n)
 }
