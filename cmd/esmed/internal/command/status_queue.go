@@ -19,8 +19,13 @@ func (n *narrator) waits(m *control.Message) string {
 		return words
 	}
 	words += fmt.Sprintf(", with %s in all", plural(q.Waiting+q.Delayed, "part"))
-	if q.Why != "" {
+	switch {
+	case q.Why != "":
 		return words + "; " + clean(q.Why)
+	case q.Throttled:
+		return words + fmt.Sprintf("; the SMSC asked for less: %.1f leave a second for now", *q.Rate)
+	case q.Rate != nil:
+		return words + fmt.Sprintf("; %.1f leave a second at most (throughput)", *q.Rate)
 	}
 	return words + "; they leave as fast as the SMSC takes them"
 }
