@@ -34,6 +34,7 @@ type applier struct {
 	filters *filters
 	rules   rulesInForce
 	cache   messageCache
+	putBack bool   // the last batch put a part into the queue where it stood before
 	arena   []byte // room for the next batch's encodings and changes
 	over    *overlay
 }
@@ -126,7 +127,7 @@ func (a *applier) begin(tx *stateTx) (b *batch, err error) {
 
 // end takes over what a committed batch knows.
 func (a *applier) end(b *batch) {
-	a.cursor, a.parts, a.rules, a.arena = b.cursor, b.parts, b.rules, b.arena
+	a.cursor, a.parts, a.rules, a.arena, a.putBack = b.cursor, b.parts, b.rules, b.arena, b.putBack
 	for _, p := range a.parts {
 		p.changed = false
 	}
@@ -194,6 +195,9 @@ func (s *Store) applyBatch() error {
 	}
 	if err := s.applier.run(s.nextRecords(s.applied.Load()), each); err != nil {
 		return err
+	}
+	if s.applier.putBack {
+		s.putBacks.Add(1)
 	}
 	s.applied.Store(s.applier.cursor)
 	s.changed.send()

@@ -34,6 +34,7 @@ type batch struct {
 	firstOpen uint32 // number of the partition that was the last one when the batch began
 	reprocess *statemachine.ReprocessProgress
 	restored  *statemachine.Restored
+	putBack   bool // a part is in the queue again where it stood before
 
 	logFrom uint64 // records before are dropped, as far as the fold is concerned
 	ruled   ruleSeqs
@@ -148,7 +149,7 @@ func (b *batch) take(rec statemachine.Record, eff *statemachine.Effects) error {
 		b.changeList(tableID{table: tableUnanswered}, pairKey(u.Account, u.Dest), refElement(u.Ref), u.Remove)
 	}
 	for i := range eff.Queue {
-		b.takeQueue(&eff.Queue[i])
+		b.takeQueue(rec.Seq, &eff.Queue[i])
 	}
 	for _, t := range eff.Tallies {
 		key := tallyKey(t.Hour, t.SMSC)
@@ -214,7 +215,7 @@ func (b *batch) takeIndex(e *statemachine.IndexEntry) {
 	b.noteKey(p, tableIDs, key)
 }
 
-func (b *batch) takeQueue(c *statemachine.QueueChange) {
+func (b *batch) takeQueue(seq uint64, c *statemachine.QueueChange) {
 	id, key := queueKey(&c.Entry)
 	if c.Remove {
 		b.over.put(id, key, nil)
@@ -223,6 +224,7 @@ func (b *batch) takeQueue(c *statemachine.QueueChange) {
 	}
 	b.over.put(id, key, []byte(c.Entry.Message))
 	b.countQueued(&c.Entry, 1)
+	b.putBack = b.putBack || c.Entry.Seq < seq
 }
 
 func (b *batch) takeInbound(c *statemachine.InboundChange) {

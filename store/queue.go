@@ -19,12 +19,14 @@ type Queued struct {
 }
 
 // QueueCursor remembers how far a dispatcher has read the queue of its SMSC, so that entries that it
-// took and that are not yet recorded as sent cost nothing any more. New entries always come behind it:
-// the queue is in the order of the log. The zero value begins at the head; set it back to that to see
-// entries again that were given up. It belongs to one goroutine.
+// took and that are not yet recorded as sent cost nothing any more. New entries come behind it: the queue
+// is in the order of the log. Only what a person takes back may put one where it stood before, and then
+// NextQueued begins at the head again. So does the zero value: set it back to that to see entries again that
+// were given up. It belongs to one goroutine.
 type QueueCursor struct {
-	after   [priorities][]byte // the last key that was handed out or skipped
-	retried [priorities]bool   // the last one handed out had waited for its retry
+	putBacks uint64
+	after    [priorities][]byte // the last key that was handed out or skipped
+	retried  [priorities]bool   // the last one handed out had waited for its retry
 }
 
 // NextQueued reads up to limit (0 = DefaultLimit) parts of smsc that are due at now: those of a higher
@@ -41,6 +43,9 @@ func (s *Store) NextQueued(ctx context.Context, smsc string, now time.Time, cur 
 		limit = DefaultLimit
 	}
 	r := queueReader{smsc: smsc, now: now, skip: skip, limit: limit, cursor: *cur}
+	if n := s.putBacks.Load(); n != cur.putBacks {
+		r.cursor = QueueCursor{putBacks: n}
+	}
 	err = s.view(func(tx *stateTx) error {
 		parts, err = r.read(tx)
 		return err

@@ -15,8 +15,10 @@ type QueueEnd struct {
 	ValidUntil time.Time // zero: it never does
 }
 
-// EndsCursor is how far QueueEnds has read. The zero value is the beginning. It belongs to one goroutine.
+// EndsCursor is how far QueueEnds has read. The zero value is the beginning, where QueueEnds goes on too as
+// NextQueued does. It belongs to one goroutine.
 type EndsCursor struct {
+	putBacks         uint64
 	waiting, delayed [priorities][]byte // the last keys read
 }
 
@@ -29,6 +31,9 @@ func (s *Store) QueueEnds(ctx context.Context, smsc string, due time.Time, cur *
 		limit = DefaultLimit
 	}
 	r := endsReader{smsc: smsc, due: due, left: limit, cursor: *cur}
+	if n := s.putBacks.Load(); n != cur.putBacks {
+		r.cursor = EndsCursor{putBacks: n}
+	}
 	err = s.view(r.read)
 	if err == nil {
 		err = ctx.Err()

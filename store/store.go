@@ -38,16 +38,17 @@ type Store struct {
 	backup    string     // that data_dir is, until Restore has ended; "" = none
 	applyMu   sync.Mutex // held while a batch is applied; whoever else holds it sees the state stand still
 
-	head    atomic.Pointer[Head]
-	end     atomic.Uint64            // seq of the last durable record
-	applied atomic.Uint64            // seq of the last record in state.db
-	wanted  atomic.Uint64            // up to where a query waits
-	kick    chan struct{}            // something for the applier
-	changed broadcast                // at each batch of the applier, and when it cannot go on
-	judged  judged                   // what came of records that somebody waits for
-	blocked atomic.Pointer[obstacle] // what keeps the applier from going on; nil = nothing
-	ended   chan struct{}            // closed when Run has ended
-	ran     atomic.Bool
+	head     atomic.Pointer[Head]
+	end      atomic.Uint64            // seq of the last durable record
+	applied  atomic.Uint64            // seq of the last record in state.db
+	wanted   atomic.Uint64            // up to where a query waits
+	putBacks atomic.Uint64            // batches that put a part into the queue where it stood before
+	kick     chan struct{}            // something for the applier
+	changed  broadcast                // at each batch of the applier, and when it cannot go on
+	judged   judged                   // what came of records that somebody waits for
+	blocked  atomic.Pointer[obstacle] // what keeps the applier from going on; nil = nothing
+	ended    chan struct{}            // closed when Run has ended
+	ran      atomic.Bool
 }
 
 // Open opens data_dir for the daemon, and makes it when there is none. It waits for commands that read
