@@ -80,7 +80,7 @@ until_true 10 "smscsim" test -s "$dir/addr"
 addr=$(cat "$dir/addr")
 echo "listening on $addr"
 
-title "esmed: one bind, ids of the text in decimal, ids of the response in hex"
+title "esmed: two sessions, ids of the text in decimal, ids of the response in hex"
 cat >"$dir/esmed.yaml" <<EOF
 data_dir: $dir/data
 log: {level: warn, format: console}
@@ -90,7 +90,8 @@ smscs:
     addr: ["$addr"]
     system_id: demo
     password: demo
-    window: 100
+    sessions: 2
+    window: 50
     registered_delivery: {receipt: final, intermediate: true}
     rules:
       message_id: {text: [hex_to_dec]}
@@ -102,15 +103,16 @@ export ESMED_SOCKET
 daemon=$!
 bound() {
 	kill -0 "$daemon" 2>/dev/null || { echo "demo: the daemon ended" >&2; exit 1; }
-	"$bin/esmed" binds list -o json 2>/dev/null | grep -q 'BoundTRX'
+	test "$("$bin/esmed" binds list -o ndjson 2>/dev/null | grep -c 'BoundTRX')" = 2
 }
-until_true 20 "the bind" bound
+until_true 20 "the binds" bound
 "$bin/esmed" binds list
 
-title "esmed send --file: $messages messages"
+title "esmed send --file: $messages messages, every fiftieth in three parts"
 awk -v n="$messages" 'BEGIN {
+	for (i = 1; i <= 40; i++) long = long " 10 octets"
 	for (i = 1; i <= n; i++)
-		printf "{\"to\":\"+4670%07d\",\"from\":\"DEMO\",\"text\":\"Message %d of %d\",\"ref\":\"demo-%d\"}\n", i, i, n, i
+		printf "{\"to\":\"+4670%07d\",\"from\":\"DEMO\",\"text\":\"Message %d of %d%s\",\"ref\":\"demo-%d\"}\n", i, i, n, i % 50 ? "" : long, i
 }' >"$dir/messages.ndjson"
 "$bin/esmed" send --file "$dir/messages.ndjson"
 
