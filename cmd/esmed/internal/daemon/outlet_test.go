@@ -50,7 +50,7 @@ func TestOutlet_aSlowStoreHoldsNothingUp(t *testing.T) {
 			return time.Duration(rapid.IntRange(1, commit).Draw(t, "commit ms")) * time.Millisecond
 		})
 		commits := rapid.SliceOfN(took, 50, 50).Draw(t, "commits")
-		seconds := max(2, int(10/limit))
+		seconds := max(2, int(50/limit))
 		w := new(wire)
 		synctest.Test(outer, func(*testing.T) {
 			o := newOutlet(w, limit)
@@ -71,7 +71,7 @@ func TestOutlet_aSlowStoreHoldsNothingUp(t *testing.T) {
 		})
 		require.LessOrEqual(t, float64(mostIn(w.writes)), math.Max(math.Ceil(limit), limit*(1+paceExcess)))
 		last := w.writes[len(w.writes)-1]
-		require.InDelta(t, limit, float64(len(w.writes)-1)/last.Sub(w.writes[0]).Seconds(), 0.02*limit)
+		require.GreaterOrEqual(t, float64(len(w.writes)-1)/last.Sub(w.writes[0]).Seconds(), 0.98*limit)
 		for i, number := range w.numbers {
 			require.EqualValues(t, i+1, number, "in order")
 		}
