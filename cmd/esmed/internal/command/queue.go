@@ -75,7 +75,7 @@ func (o output) queueTable(queues []control.Queue) {
 			q.Bind, rateWords(q), or(q.Why, "-"),
 		}
 	}
-	o.printTable([]string{"smsc", "waiting", "delayed", "by priority", "oldest", "bind", "submits/s", "nothing leaves because"}, rows, 2, 3)
+	o.printTable([]string{"smsc", "waiting", "delayed", "by priority", "oldest", "bind", "limit/s", "nothing leaves because"}, rows, 2, 3)
 }
 
 // prioritiesWords list how many parts there are of each priority, the first to leave first.

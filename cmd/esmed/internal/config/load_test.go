@@ -195,6 +195,8 @@ func TestLoad_refuses(t *testing.T) {
 		{"no SMSC", "data_dir: /x\n", "smscs: at least one is needed"},
 		{"broken YAML", "smscs: [", "yaml"},
 		{"a key that is there twice", "data_dir: /a\ndata_dir: /b\n" + minimal, "yaml: unmarshal errors: line 2: mapping key"},
+		{"a version in decimal", minimal + "    interface_version: 34\n", "smscs[0].interface_version: is 0x22, which no SMPP has: write 0x34"},
+		{"an address without a host", strings.Replace(minimal, "[127.0.0.1:2775]", `[":2775"]`, 1), `smscs[0].addr[0]: must be host:port (got ":2775")`},
 		{"sar without optional parameters", minimal + "    interface_version: 0x33\n    long_messages: sar\n", "smscs[0].long_messages: sar needs optional parameters, which interface_version 0x33 does not have"},
 		{"payload without optional parameters", minimal + "    interface_version: 0x33\n    long_messages: payload\n", "smscs[0].long_messages: payload needs optional parameters, which interface_version 0x33 does not have"},
 		{"an echoed reference without optional parameters", minimal + "    interface_version: 0x33\n    client_ref_tlv: 0x1401\n", "smscs[0].client_ref_tlv: needs optional parameters, which interface_version 0x33 does not have"},

@@ -25,7 +25,7 @@ func (t TLS) Config() (*tls.Config, error) {
 			return nil, &Problem{"ca_file", t.CAFile + " holds no certificate in PEM form (-----BEGIN CERTIFICATE-----)"}
 		}
 	}
-	if t.CertFile != "" {
+	if t.CertFile != "" && t.KeyFile != "" {
 		pair, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
 		if err != nil {
 			return nil, t.pairProblem(err)

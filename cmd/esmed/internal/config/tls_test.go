@@ -80,6 +80,9 @@ func TestLoad_checksTheFilesOfTLS(t *testing.T) {
 	require.ErrorContains(t, err, "smscs[0].tls.ca_file: "+notes+" holds no certificate")
 	_, err = load(t, minimal+"    tls: {enabled: true, cert_file: "+certFile+", key_file: "+notes+"}\n")
 	require.ErrorContains(t, err, "smscs[0].tls.cert_file: "+certFile+" and key_file "+notes+" are not")
+	_, err = load(t, minimal+"    tls: {enabled: true, cert_file: "+certFile+"}\n")
+	require.ErrorContains(t, err, "smscs[0].tls: cert_file and key_file belong together")
+	require.NotContains(t, err.Error(), "no such file", "a file that is not named is not looked for")
 	_, err = load(t, minimal+"    tls: {enabled: true, ca_file: "+certFile+"}\n")
 	require.NoError(t, err)
 }

@@ -76,8 +76,8 @@ func alternatives(words []string) string {
 }
 
 func (p *problems) hostPort(path, s string) {
-	_, port, err := net.SplitHostPort(s)
-	if err != nil {
+	host, port, err := net.SplitHostPort(s)
+	if err != nil || host == "" && path != "api.listen" {
 		p.add(path, "must be host:port (got %q)", s)
 		return
 	}

@@ -107,6 +107,10 @@ func (s *SMSC) validateMessages(ps *problems, path string) {
 
 // validateVersion refuses what needs optional parameters where the SMSC was told of none.
 func (s *SMSC) validateVersion(ps *problems, path string) {
+	if v := s.InterfaceVersion; v == 33 || v == 34 {
+		ps.add(path+".interface_version", "is 0x%02X, which no SMPP has: write 0x%d", v, v)
+		return
+	}
 	if s.InterfaceVersion >= version34 {
 		return
 	}
