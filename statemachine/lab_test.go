@@ -125,7 +125,7 @@ func (l *lab) fact(name statemachine.RecordType, rest string, a args) statemachi
 	case statemachine.TypeInDoubt:
 		return &statemachine.AttemptInDoubt{
 			Message: ref.Message, Part: ref.Part, Attempt: ref.Attempt, SMSC: a.or("smsc", "alpha"),
-			Cause: a.or("cause", "timeout"), NotWritten: a.has("not_written"),
+			Cause: a.or("cause", "timeout"), NotWritten: a.has("not_written"), RetryAt: l.later(a, "retry"),
 		}
 	case statemachine.TypeExpired:
 		return &statemachine.QueueExpired{Message: ref.Message}

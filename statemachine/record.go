@@ -147,6 +147,9 @@ type AttemptInDoubt struct {
 	// NotWritten: not in doubt after all. The session was gone before an octet of the PDU was handed to
 	// it; the attempt did not leave and the part waits in the queue again.
 	NotWritten bool
+	// RetryAt is from when it is sent again, if it is: in turn with what waits, as after a refusal. Zero: behind all
+	// that waits.
+	RetryAt time.Time
 }
 
 // QueueExpired says that a message's validity ended in our queue (record type expired).

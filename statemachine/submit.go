@@ -139,7 +139,7 @@ func (s *step) inDoubt(r *AttemptInDoubt) error {
 	}
 	if (notSent || a.Outcome == Doubtful && s.resends(m)) && m.retries(p) {
 		why += "; it is to be sent again"
-		p.enqueue(s.rec.Seq, time.Time{})
+		p.enqueue(s.rec.Seq, r.RetryAt)
 		s.enqueue(m, p)
 	}
 	basis, seq := s.notSentBasis(p)

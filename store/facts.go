@@ -174,7 +174,8 @@ func appendInDoubt(b []byte, f *statemachine.AttemptInDoubt) []byte {
 	b = putString(b, 4, f.SMSC)
 	b = putString(b, 5, f.Session)
 	b = putString(b, 6, f.Cause)
-	return putBool(b, 7, f.NotWritten)
+	b = putBool(b, 7, f.NotWritten)
+	return putTime(b, 8, f.RetryAt)
 }
 
 func (e *encoder) appendReception(b []byte, f *statemachine.Reception, spans []Span) []byte {

@@ -229,6 +229,8 @@ func readInDoubt(f *fields) *statemachine.AttemptInDoubt {
 			d.Cause = f.str()
 		case 7:
 			d.NotWritten = f.bool()
+		case 8:
+			d.RetryAt = f.time()
 		}
 	}
 	return d

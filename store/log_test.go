@@ -203,6 +203,7 @@ func TestRecord_golden(t *testing.T) {
 		&statemachine.MessageAccepted{Message: "M", Parts: []statemachine.PartContent{{
 			DataCoding: 8, ShortMessage: []byte("text"), TLVs: []receipt.TLV{{Tag: 0x020C, Value: []byte{0, 7}}, {Tag: receipt.TagMessagePayload, Value: []byte("text")}},
 		}, {ShortMessage: []byte("text"), NoReceipt: true, Payload: true}}},
+		&statemachine.AttemptInDoubt{Message: "M", Part: 1, Attempt: 1, SMSC: "alpha", Cause: "cut", RetryAt: at},
 	)
 	key, err := newSealKey(1_796_040_240, make([]byte, secretSize))
 	require.NoError(t, err)

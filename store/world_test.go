@@ -77,7 +77,11 @@ func (w *world) next(t *rapid.T) statemachine.Fact {
 		}
 		return r
 	case "in_doubt":
-		return &statemachine.AttemptInDoubt{Message: m.id, Part: part, Attempt: attempt, SMSC: m.smsc, Cause: "cut", NotWritten: rapid.Bool().Draw(t, "not written")}
+		d := &statemachine.AttemptInDoubt{Message: m.id, Part: part, Attempt: attempt, SMSC: m.smsc, Cause: "cut", NotWritten: rapid.Bool().Draw(t, "not written")}
+		if rapid.Bool().Draw(t, "in turn") {
+			d.RetryAt = began
+		}
+		return d
 	case "expired":
 		return &statemachine.QueueExpired{Message: m.id}
 	case "cancel":

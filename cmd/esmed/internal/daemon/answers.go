@@ -143,7 +143,7 @@ func (a *answers) fact(one answer, now time.Time) statemachine.Fact {
 	return &statemachine.AttemptInDoubt{
 		Message: one.ref.Message, Part: one.ref.Part, Attempt: one.ref.Attempt,
 		SMSC: a.cfg.Name, Session: one.Session, Cause: a.cause(one.Outcome),
-		NotWritten: one.Outcome == smpp.NotWritten,
+		NotWritten: one.Outcome == smpp.NotWritten, RetryAt: now,
 	}
 }
 

@@ -51,8 +51,12 @@ type dispatcher struct {
 // the store's and ends the daemon.
 func (d *dispatcher) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return d.outlet.run(ctx) })
-	g.Go(func() error { return d.loop(ctx) })
+	writing, end := context.WithCancel(context.WithoutCancel(ctx))
+	g.Go(func() error { return d.outlet.run(writing) })
+	g.Go(func() error {
+		defer end() // what the last round recorded is written too
+		return d.loop(ctx)
+	})
 	return g.Wait()
 }
 
@@ -301,15 +305,24 @@ func (d *dispatcher) record(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// write writes the batch's PDUs, whose records are durable.
+// write writes the batch's PDUs, whose records are durable. A hold may have come since, and has recalled only
+// what was at the outlet by then.
 func (d *dispatcher) write(b *batch) error {
 	if len(b.submits) == 0 {
+		return nil
+	}
+	if d.gate.held() {
+		d.outlet.handBack(b.submits)
 		return nil
 	}
 	if d.pause.tried(time.Now()) {
 		d.tellPause()
 	}
-	return d.outlet.put(b.submits)
+	err := d.outlet.put(b.submits)
+	if d.gate.held() {
+		d.outlet.recall()
+	}
+	return err
 }
 
 // allowed is how many submits pause and outlet let through now; when 0, what to wait for.

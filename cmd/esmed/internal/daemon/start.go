@@ -109,12 +109,13 @@ func (d *daemon) recordCrash(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("unanswered submits: %w", err)
 	}
+	now := time.Now()
 	for n := 0; n < len(left); n += crashBatch {
 		var facts []statemachine.Fact
 		for _, u := range left[n:min(n+crashBatch, len(left))] {
 			facts = append(facts, &statemachine.AttemptInDoubt{
 				Message: u.Ref.Message, Part: u.Ref.Part, Attempt: u.Ref.Attempt,
-				SMSC: u.SMSC, Session: u.Session, Cause: causeCrash,
+				SMSC: u.SMSC, Session: u.Session, Cause: causeCrash, RetryAt: now,
 			})
 		}
 		if _, err := d.store.Append(ctx, facts...); err != nil {
