@@ -37,14 +37,10 @@ func bindsListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			queues, err := c.Queues(cmd.Context())
-			if err != nil {
-				return err
-			}
 			o := f.to(cmd)
 			return printWhole(o, binds, func(binds []control.Bind) {
 				o.bindTable(binds)
-				o.holds(queues)
+				o.holds(c.Queues(cmd.Context()))
 			})
 		},
 	}

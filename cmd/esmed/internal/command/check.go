@@ -57,10 +57,6 @@ Exit status 0 is OK, 1 WARNING, 2 CRITICAL (also when no daemon runs), 3 UNKNOWN
 			c := r.daemon()
 			defer c.Close()
 			alerts, err := c.Alerts(ctx)
-			var queues []control.Queue
-			if err == nil {
-				queues, err = c.Queues(ctx)
-			}
 			switch {
 			case errors.Is(err, control.ErrNoDaemon):
 				f.to(cmd).printf("ESMED CRITICAL: no daemon runs on %s\n", clean(r.socket))
@@ -68,7 +64,7 @@ Exit status 0 is OK, 1 WARNING, 2 CRITICAL (also when no daemon runs), 3 UNKNOWN
 			case err != nil:
 				return unknown(f.to(cmd), err)
 			}
-			return printCheck(f.to(cmd), alerts, heldQueues(queues))
+			return printCheck(f.to(cmd), alerts, heldQueues(c.Queues(ctx)))
 		},
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return unknown(f.to(cmd), err) })
@@ -84,8 +80,12 @@ func unknown(o output, err error) error {
 	return silent{checkUnknown}
 }
 
-// heldQueues name the queues that somebody holds: that is wanted, and no alert, and not to be forgotten.
-func heldQueues(queues []control.Queue) (held []string) {
+// heldQueues name the queues that somebody holds: that is wanted, and no alert, and not to be forgotten. Alerts do
+// without a store that does not answer, which is when they are needed; so an error is named in their place.
+func heldQueues(queues []control.Queue, err error) (held []string) {
+	if err != nil {
+		return []string{holdsUnknown(err)}
+	}
 	for _, q := range queues {
 		if q.Held != nil {
 			held = append(held, "queue of "+q.SMSC+" is "+holderWords(q.Held))

@@ -198,11 +198,18 @@ func holderWords(h *control.QueueHold) string {
 	return words
 }
 
-// holds names the queues that are held, a line each.
-func (o output) holds(queues []control.Queue) {
+// holds names the queues that are held, a line each, or says that they are not known.
+func (o output) holds(queues []control.Queue, err error) {
+	if err != nil {
+		o.printf("%s\n", clean(holdsUnknown(err)))
+	}
 	for _, q := range queues {
 		if q.Held != nil {
 			o.printf("%s: %s\n", clean(q.SMSC), holderWords(q.Held))
 		}
 	}
+}
+
+func holdsUnknown(err error) string {
+	return fmt.Sprintf("which queues are held is not known: %s", err)
 }

@@ -44,6 +44,9 @@ type rowFile struct {
 
 // openRowFile opens a file for this process alone. The caller closes it.
 func openRowFile(path, format, refPrefix string) (*rowFile, error) {
+	if path == "-" {
+		return nil, readTwice("stdin")
+	}
 	if format == "" {
 		switch strings.ToLower(filepath.Ext(path)) {
 		case ".csv":
@@ -75,7 +78,7 @@ func (f *rowFile) claim(path string) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return &failure{text: path + " is no regular file, and is read twice", hint: "write its rows to a file first", code: exitUsage}
+		return readTwice(path)
 	}
 	f.size = info.Size()
 	// Some file systems have no locks; the worst that comes of it is that another one sends the same rows.
@@ -87,6 +90,10 @@ func (f *rowFile) claim(path string) error {
 	}
 	f.path, err = filepath.Abs(f.path)
 	return err
+}
+
+func readTwice(path string) error {
+	return &failure{text: path + " is no regular file, and is read twice", hint: "write its rows to a file first", code: exitUsage}
 }
 
 func (f *rowFile) close() error { return f.file.Close() }

@@ -185,6 +185,8 @@ func TestOpenRowFile_isForOneAtATime(t *testing.T) {
 	require.NoError(t, f.close())
 	_, err = openRowFile(t.TempDir(), formatCSV, "")
 	require.ErrorContains(t, err, "is no regular file")
+	_, err = openRowFile("-", "", "")
+	require.ErrorContains(t, err, "stdin is no regular file")
 }
 
 func TestAppendText_isWhatJSONReads(t *testing.T) {
