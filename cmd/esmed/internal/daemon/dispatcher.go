@@ -43,8 +43,9 @@ type dispatcher struct {
 	pause  pause
 	cursor store.QueueCursor
 	taken  taken
-	undue  bool // parts seemed to have expired while the clock was in doubt; the cursor is past them
-	stands bool // the last round failed for a reason that time may heal
+	passed []statemachine.QueueEntry // of passOver, that taken has for now
+	undue  bool                      // parts seemed to have expired while the clock was in doubt: they are passed over
+	stands bool                      // the last round failed for a reason that time may heal
 }
 
 // run dispatches until ctx is done. What it began to send by then is handed to the client. An error is
@@ -135,7 +136,8 @@ func (d *dispatcher) idle(ctx context.Context, w *waiting, changed <-chan struct
 // round sends what may be sent now. When that was nothing, it says what to wait for.
 func (d *dispatcher) round(ctx context.Context) (*waiting, error) {
 	if d.undue && !d.clock.doubted() {
-		d.undue, d.cursor = false, store.QueueCursor{}
+		d.undue = false
+		d.lookAgain()
 	}
 	if d.gate.held() {
 		return d.stay(), nil
@@ -211,6 +213,7 @@ func (d *dispatcher) prepare(b *batch, q store.Queued) {
 	if expired(m.ValidUntil, b.at) {
 		if d.clock.doubted() { // neither sent nor ended until it is known what time it is
 			d.undue = true
+			d.passOver(q.Entry)
 			return
 		}
 		b.add(q.Entry, &statemachine.QueueExpired{Message: m.Message})
@@ -248,13 +251,15 @@ func (b *batch) add(entry statemachine.QueueEntry, fact statemachine.Fact) {
 	b.entries, b.facts = append(b.entries, entry), append(b.facts, fact)
 }
 
-// leaveOut takes the parts of some messages out of the batch again.
-func (b *batch) leaveOut(message func(statemachine.ID) bool) {
+// leaveOut takes the parts of some messages out of the batch again, and says which.
+func (b *batch) leaveOut(message func(statemachine.ID) bool) (left []statemachine.QueueEntry) {
 	entries, facts, submits := b.entries[:0], b.facts[:0], b.submits[:0]
 	next := 0 // of the submits
 	for i, entry := range b.entries {
 		out := message(entry.Message)
-		if !out {
+		if out {
+			left = append(left, entry)
+		} else {
 			entries, facts = append(entries, entry), append(facts, b.facts[i])
 		}
 		if _, sent := b.facts[i].(*statemachine.Sent); sent {
@@ -267,6 +272,7 @@ func (b *batch) leaveOut(message func(statemachine.ID) bool) {
 		}
 	}
 	b.entries, b.facts, b.submits = entries, facts, submits
+	return left
 }
 
 // expired reports whether a validity is over; a zero one never is.
@@ -284,7 +290,9 @@ func (d *dispatcher) record(ctx context.Context, b *batch) error {
 	var appended func() ([]statemachine.Record, error)
 	err := d.answers.recordBefore(func() (err error) {
 		if d.answers.failed.any() {
-			b.leaveOut(d.answers.failed.has)
+			for _, entry := range b.leaveOut(d.answers.failed.has) {
+				d.passOver(entry)
+			}
 		}
 		appended, err = d.store.BeginAppend(context.WithoutCancel(ctx), b.facts...)
 		return err
@@ -351,7 +359,7 @@ func (d *dispatcher) listen(now time.Time) {
 	applied := d.store.Applied()
 	d.taken.forget(applied)
 	if d.answers.failed.forget(applied) {
-		d.cursor = store.QueueCursor{} // what was left out, and waits all the same, is behind it
+		d.lookAgain() // what was left out may wait all the same
 	}
 	for _, f := range d.answers.feedback.take() {
 		switch f.refusal {

@@ -47,3 +47,6 @@ func (t *taken) forget(applied uint64) {
 	}
 	t.order = t.order[n:]
 }
+
+// drop forgets an entry that nothing takes off the queue.
+func (t *taken) drop(e statemachine.QueueEntry) { delete(t.entries, keyOf(e)) }
