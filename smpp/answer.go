@@ -27,7 +27,9 @@ func (l *link) response(now time.Time, f Frame) {
 		l.quiet.asked = false
 		l.status.EnquireLinkRTT, l.status.EnquireLinkAt = now.Sub(p.sent), time.Now()
 	case CommandUnbind:
-		l.stop.done = true
+		if !l.stop.done { // else the SMSC's own unbind came between
+			l.stop.done, l.stop.deadline = true, now.Add(l.cfg.ResponseTimeout)
+		}
 	default:
 		l.bindAnswered(f)
 	}

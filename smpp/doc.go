@@ -74,7 +74,8 @@
 // (generic_nack ESME_RINVCMDLEN is said first), the bind is refused, an enquire_link, the bind or unbind is
 // not answered, a window of submit_sm in a row is not answered, the SMSC unbinds, or Rebind, Stop or Run's
 // context asks for it. Nothing in a PDU's body ends one. An SMSC that unbinds is answered when the handler
-// has answered what came before, and listened to for a while if it still owes answers.
+// has answered what came before, and listened to for a while if it still owes answers. The answer to an unbind
+// of ours is waited for for 5 seconds at most.
 //
 // Pauses grow from ReconnectMin to ReconnectMax, jittered, and begin anew after a session that worked;
 // refused credentials wait ReconnectMax. Start, also after Stop, ends the pause.

@@ -52,7 +52,7 @@ type notice struct {
 // stopping is a session on its way to its end.
 type stopping struct {
 	reason   string
-	deadline time.Time // for the window to drain, then for the handler to answer
+	deadline time.Time // for the window to drain, then for the SMSC to answer unbind, then for the handler to answer
 	drained  bool      // unbind was sent or received
 	done     bool      // unbind was answered, or is the SMSC's
 	peer     *Header   // the SMSC's unbind, until it is answered
@@ -181,7 +181,7 @@ func (l *link) next() time.Time {
 	if l.state.Bound() {
 		quiet = l.quiet.next()
 	}
-	if l.stop != nil && (!l.stop.drained || l.stop.done) { // else unbind's own deadline counts
+	if l.stop != nil {
 		stop = l.stop.deadline
 	}
 	return earliest(l.window.next(), quiet, stop)
@@ -199,8 +199,13 @@ func (l *link) timedOut(p *pending) {
 	case CommandQuerySM, CommandCancelSM:
 		p.done(l.outcome(TimedOut, p))
 	default: // enquire_link, unbind or the bind: nobody is there
-		l.end(p.command.String()+" unanswered", fmt.Errorf("%w: %s", ErrTimeout, p.command), false)
+		l.nobodyThere(p.command)
 	}
+}
+
+// nobodyThere ends a session whose SMSC does not answer what any SMSC answers.
+func (l *link) nobodyThere(command CommandID) {
+	l.end(command.String()+" unanswered", fmt.Errorf("%w: %s", ErrTimeout, command), false)
 }
 
 func (l *link) outcome(o Outcome, p *pending) Answer {

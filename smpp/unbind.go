@@ -8,13 +8,16 @@ import (
 
 const unboundBySMSC = "unbind by the SMSC"
 
-// lastAnswers is how long an SMSC that unbound is listened to for the answers that it still owes, after its
-// unbind was answered. One that owes none is left at once.
+// lastAnswers is how long, within Config.ResponseTimeout, an SMSC is listened to that has little left to say: one
+// that unbound, for the answers that it still owes after its unbind was answered (one that owes none is left at
+// once), and one that was sent unbind, for its answer. After the time for the window to drain, a whole response
+// timeout more would only keep the operator waiting who stops the process.
 const lastAnswers = 5 * time.Second
 
 // shutDown begins the end that we want: the window drains for at most grace, then unbind is sent.
 func (l *link) shutDown(now time.Time, reason string, grace time.Duration) {
 	switch {
+	case l.stop != nil && l.stop.drained && !l.stop.done: // the answer to unbind is not waited for for long anyway
 	case l.stop != nil:
 		l.stop.deadline = earliest(l.stop.deadline, now.Add(grace))
 	case l.state.Bound():
@@ -47,13 +50,15 @@ func (l *link) settle(now time.Time) {
 	switch {
 	case !l.stop.drained && (l.window.inUse == 0 || over):
 		l.stop.drained = true
-		l.stop.deadline = now.Add(l.cfg.ResponseTimeout)
+		l.stop.deadline = now.Add(l.lastAnswers())
 		l.move(Unbinding)
 		l.ask(now, CommandUnbind)
 	case l.stop.peer != nil:
 		if l.unanswered == 0 || over {
 			l.answerUnbind(now)
 		}
+	case !l.stop.done && l.stop.drained && over:
+		l.nobodyThere(CommandUnbind)
 	case l.stop.owed && (l.window.outstanding() == 0 || over), !l.stop.owed && l.stop.done && (l.unanswered == 0 || over):
 		l.end(l.stop.reason, nil, true)
 	}
@@ -67,5 +72,7 @@ func (l *link) answerUnbind(now time.Time) {
 		l.end(l.stop.reason, nil, true)
 		return
 	}
-	l.stop.deadline = now.Add(min(lastAnswers, l.cfg.ResponseTimeout))
+	l.stop.deadline = now.Add(l.lastAnswers())
 }
+
+func (l *link) lastAnswers() time.Duration { return min(lastAnswers, l.cfg.ResponseTimeout) }
