@@ -45,7 +45,7 @@ Exit status 0 when every question was answered with ESME_ROK, else 1.`,
 				return noMessages(missing)
 			case failed > 0:
 				return &failure{
-					text: fmt.Sprintf("of %d of %s the SMSC did not say, or not of all parts, what became of it", failed, plural(len(ids), "message")),
+					text: fmt.Sprintf("the SMSC did not say what became of %d of %s, or not of all parts", failed, plural(len(ids), "message")),
 					hint: "what is said of each part tells why; esmed status ID tells what is known here",
 				}
 			}

@@ -56,7 +56,11 @@ func (f *orderFlags) wouldDrop(cmd *cobra.Command, c *control.Client) error {
 			continue
 		}
 		if q.Waiting+q.Delayed == 0 {
-			f.format.to(cmd).printf("nothing waits for %s\n", clean(f.smsc))
+			o := f.format.to(cmd)
+			if !o.text() {
+				return o.object(control.QueueDrop{})
+			}
+			o.printf("nothing waits for %s\n", clean(f.smsc))
 			return nil
 		}
 		return &failure{

@@ -99,6 +99,8 @@ func daemonFailure(cfg *config.Config, err error) error {
 	switch {
 	case errors.As(err, &bad):
 		return &failure{text: bad.Error(), hint: "correct the configuration; esmed help configuration explains its keys", code: exitUsage, err: err}
+	case errors.Is(err, daemon.ErrImmediate):
+		return &failure{text: "stopped at once by a second signal", hint: "what was outstanding is in doubt: esmed exceptions list --kind in_doubt", err: err}
 	case errors.Is(err, store.ErrLocked):
 		return &failure{text: cfg.DataDir + " is in use by another daemon", hint: "stop that one first, or give this one a data_dir of its own", err: err}
 	case errors.Is(err, fs.ErrPermission):

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"esmed/cmd/esmed/internal/config"
+	"esmed/cmd/esmed/internal/daemon"
 	"esmed/store"
 
 	"github.com/stretchr/testify/require"
@@ -19,6 +20,7 @@ func TestDaemonFailure_hints(t *testing.T) {
 	}{
 		"a data_dir of somebody else": {fmt.Errorf("store: open: %w", &fs.PathError{Op: "mkdir", Path: "/var/lib/esmed", Err: fs.ErrPermission}), "data_dir has to belong to the user that the daemon runs as"},
 		"a data_dir in use":           {fmt.Errorf("store: open: %w", store.ErrLocked), "stop that one first"},
+		"a second signal":             {daemon.ErrImmediate, "esmed exceptions list --kind in_doubt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Contains(t, asFailure(daemonFailure(cfg, tt.err)).hint, tt.hint)
