@@ -103,7 +103,7 @@ func (k *keeper) attempt(ctx context.Context, from route, stops uint64) (attempt
 	return did, to
 }
 
-// ended logs and tells the end of an attempt.
+// ended tells the end of an attempt: who reads of it in the log finds it in the status too.
 func (k *keeper) ended(did attempt) {
 	end := did.end
 	event := Event{Kind: EventFailed, Session: k.cfg.Name, Addr: did.addr, IP: did.ip, At: time.Now(), Reason: end.reason, Err: end.err}
@@ -114,15 +114,6 @@ func (k *keeper) ended(did attempt) {
 	case isRefused:
 		event.Kind, event.Status = EventBindRefused, refused.CommandStatus
 	}
-	level := zap.WarnLevel
-	switch {
-	case end.err == nil:
-		level = zap.InfoLevel
-	case isRefused && refused.CommandStatus.Credentials():
-		level = zap.ErrorLevel // an operator must act
-	}
-	k.cfg.Log.Log(level, "session ended", zap.Stringer("event", event.Kind), zap.String("addr", did.addr), zap.String("ip", did.ip),
-		zap.String("reason", end.reason), zap.Error(end.err))
 	k.mu.Lock()
 	k.status.State, k.status.Since, k.status.Addr, k.status.IP = Closed, event.At, did.addr, did.ip
 	k.status.InUse, k.status.Unanswered = 0, 0
@@ -133,6 +124,15 @@ func (k *keeper) ended(did attempt) {
 		k.status.LastError, k.status.LastErrorAt = end.reason, event.At
 	}
 	k.mu.Unlock()
+	level := zap.WarnLevel
+	switch {
+	case end.err == nil:
+		level = zap.InfoLevel
+	case isRefused && refused.CommandStatus.Credentials():
+		level = zap.ErrorLevel // an operator must act
+	}
+	k.cfg.Log.Log(level, "session ended", zap.Stringer("event", event.Kind), zap.String("addr", did.addr), zap.String("ip", did.ip),
+		zap.String("reason", end.reason), zap.Error(end.err))
 	k.cfg.Handler.Session(event)
 }
 
