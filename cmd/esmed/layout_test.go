@@ -26,7 +26,7 @@ var allowed = map[string]struct{ ours, third []string }{
 		third: []string{"go.etcd.io/bbolt", "google.golang.org/protobuf/encoding/protowire", "github.com/bits-and-blooms/bloom/v3"},
 	},
 	"esmed/cmd/esmed/internal/config": {
-		ours:  []string{"esmed/receipt"},
+		ours:  []string{"esmed/receipt", "esmed/smpp"},
 		third: []string{"github.com/knadh/koanf/", "github.com/go-viper/mapstructure/v2"},
 	},
 	"esmed/cmd/esmed/internal/control": {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"esmed/receipt"
+	"esmed/smpp"
 )
 
 // Config is the whole configuration of the daemon.
@@ -180,10 +181,10 @@ func (r RegisteredDelivery) Octet() byte {
 
 // Retry says what happens after a temporary refusal.
 type Retry struct {
-	Min           time.Duration   `koanf:"min"`
-	Max           time.Duration   `koanf:"max"`
-	Statuses      []CommandStatus `koanf:"statuses"`       // temporary, besides those that always are
-	PauseStatuses []CommandStatus `koanf:"pause_statuses"` // pause the SMSC's queue
+	Min           time.Duration `koanf:"min"`
+	Max           time.Duration `koanf:"max"`
+	Statuses      []smpp.Status `koanf:"statuses"`       // temporary, besides those that always are
+	PauseStatuses []smpp.Status `koanf:"pause_statuses"` // pause the SMSC's queue
 }
 
 // Rules say how an SMSC's receipts are read, in the configuration's words. See SMSC.ReceiptRules.

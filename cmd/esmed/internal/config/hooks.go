@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"esmed/smpp"
 )
 
 // textValue is a value from the environment or a flag. It is text of any type: what it means depends
@@ -16,7 +18,7 @@ type textValue string
 
 var (
 	typeDuration = reflect.TypeFor[time.Duration]()
-	typeStatus   = reflect.TypeFor[CommandStatus]()
+	typeStatus   = reflect.TypeFor[smpp.Status]()
 	typeSMSC     = reflect.TypeFor[SMSC]()
 	typeIDRules  = reflect.TypeFor[MessageIDRules]()
 	typeText     = reflect.TypeFor[textValue]()

@@ -312,7 +312,7 @@ func TestReload_whatIsTriedAgainDoesNotBindAnew(t *testing.T) {
 	s := newSystem(t, smpptest.Config{OnSubmit: firstTry(refuse(smpp.StatusInvDstAdr))}, nil)
 	s.awaitState(s.submit(number(1)), "FAILED")
 	s.hangUp(s.changed(0, func(c *config.SMSC) {
-		c.Retry.Statuses = []config.CommandStatus{config.CommandStatus(smpp.StatusInvDstAdr)}
+		c.Retry.Statuses = []smpp.Status{smpp.StatusInvDstAdr}
 	}), nil)
 	s.awaitLog(`"msg":"reloaded"`)
 	require.Eventually(t, func() bool { // it is taken up soon after

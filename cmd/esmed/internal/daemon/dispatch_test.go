@@ -54,7 +54,7 @@ func TestDispatch_refusals(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSystem(t, smpptest.Config{OnSubmit: firstTry(refuse(tt.status))}, func(c *config.Config) {
-				c.SMSCs[0].Retry.Statuses = []config.CommandStatus{0x408}
+				c.SMSCs[0].Retry.Statuses = []smpp.Status{0x408}
 			})
 			m := s.awaitState(s.submit(number(1)), tt.state)
 			require.Len(t, m.Parts[0].Attempts, tt.attempts)
@@ -86,7 +86,7 @@ func TestDispatch_throttlingLosesNothing(t *testing.T) {
 
 func TestDispatch_aPauseStatusHoldsTheQueue(t *testing.T) {
 	s := newSystem(t, smpptest.Config{OnSubmit: firstTry(refuse(0x500))}, func(c *config.Config) {
-		c.SMSCs[0].Retry.PauseStatuses = []config.CommandStatus{0x500}
+		c.SMSCs[0].Retry.PauseStatuses = []smpp.Status{0x500}
 	})
 	first := s.submit(number(1))
 	s.awaitLog(`"msg":"queue paused: the SMSC takes nothing"`)

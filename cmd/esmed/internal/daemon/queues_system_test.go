@@ -139,7 +139,7 @@ func TestQueue_saysWhyNothingLeaves(t *testing.T) {
 		return a
 	}}, func(c *config.Config) {
 		c.SMSCs[0].Retry.Min, c.SMSCs[0].Retry.Max = time.Hour, time.Hour
-		c.SMSCs[0].Retry.PauseStatuses = []config.CommandStatus{0x500}
+		c.SMSCs[0].Retry.PauseStatuses = []smpp.Status{0x500}
 		c.SMSCs[0].Throughput = 100
 	})
 	s.awaitLog(`"msg":"bound"`)

@@ -28,11 +28,11 @@ func classify(retry config.Retry, status smpp.Status) refusal {
 	switch {
 	case status == smpp.StatusOK:
 		return notRefused
-	case slices.Contains(retry.PauseStatuses, config.CommandStatus(status)):
+	case slices.Contains(retry.PauseStatuses, status):
 		return refusedPaused
 	case status == smpp.StatusThrottled:
 		return refusedThrottled
-	case slices.Contains(retry.Statuses, config.CommandStatus(status)):
+	case slices.Contains(retry.Statuses, status):
 		return refusedForNow
 	}
 	switch {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestClassify(t *testing.T) {
-	retry := config.Retry{Statuses: []config.CommandStatus{0x408}, PauseStatuses: []config.CommandStatus{0x500}}
+	retry := config.Retry{Statuses: []smpp.Status{0x408}, PauseStatuses: []smpp.Status{0x500}}
 	tests := []struct {
 		name   string
 		status smpp.Status

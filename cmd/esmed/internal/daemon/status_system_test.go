@@ -56,7 +56,7 @@ func TestStatuses_eachSaysWhatBecomesOfTheMessage(t *testing.T) {
 		}
 		return a
 	}}, func(c *config.Config) {
-		c.SMSCs[0].Retry.Statuses = []config.CommandStatus{0x408, config.CommandStatus(smpp.StatusSubmitFail)}
+		c.SMSCs[0].Retry.Statuses = []smpp.Status{0x408, smpp.StatusSubmitFail}
 	})
 	var ids []string
 	for n := range statuses {

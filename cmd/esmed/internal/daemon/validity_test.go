@@ -34,7 +34,7 @@ func TestValidity_endsWhatWaitsWhateverKeepsIt(t *testing.T) {
 	})
 	t.Run("a pause, and the reason names the refusal that it waited after", func(t *testing.T) {
 		s := newSystem(t, smpptest.Config{OnSubmit: firstTry(refuse(0x500))}, func(c *config.Config) {
-			c.SMSCs[0].Retry.PauseStatuses = []config.CommandStatus{0x500}
+			c.SMSCs[0].Retry.PauseStatuses = []smpp.Status{0x500}
 		})
 		m := s.awaitState(s.submitValid(number(1), "1s"), "FAILED")
 		require.Equal(t, "expiry", m.Basis)
