@@ -30,7 +30,6 @@ type queueEnds interface {
 	QueueStats(context.Context) ([]store.QueueStat, error)
 	QueueEnds(ctx context.Context, smsc string, due time.Time, cur *store.EndsCursor, limit int) ([]store.QueueEnd, bool, error)
 	Append(ctx context.Context, facts ...statemachine.Fact) ([]statemachine.Record, error)
-	Sync(context.Context) error
 }
 
 // expiries end messages whose validity is over while they wait, whatever keeps them: no bind, a hold, a pause,
@@ -138,9 +137,7 @@ func (e *expiries) end(ctx context.Context, smsc string, facts []statemachine.Fa
 		return nil
 	}
 	return e.gates.of(smsc).order(ctx, func(ctx context.Context) error {
-		if _, err := e.store.Append(ctx, facts...); err != nil {
-			return err
-		}
-		return e.store.Sync(ctx)
+		_, err := e.store.Append(ctx, facts...)
+		return err
 	})
 }

@@ -65,8 +65,6 @@ func (q *waitingQueue) Append(_ context.Context, facts ...statemachine.Fact) ([]
 	return nil, nil
 }
 
-func (q *waitingQueue) Sync(context.Context) error { return nil }
-
 func (q *waitingQueue) doubted() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -75,19 +75,19 @@ func (g *gate) lock(ctx context.Context) error {
 
 func (g *gate) leave() { <-g.inside }
 
-// order has give record and apply an order. Once it has begun ctx does not end it: what may be in the log is
-// to be seen by the next round. When give fails that is not known, and the next to enter waits for it.
+// order has give record an order, and waits until that is applied. Once it has begun ctx does not end it: what may be
+// in the log is to be seen by the next round. When it fails that is not known, and the next to enter waits for it.
 func (g *gate) order(ctx context.Context, give func(context.Context) error) error {
 	if err := g.lock(ctx); err != nil {
 		return err
 	}
 	defer g.leave()
 	g.unsure = true
-	if err := give(context.WithoutCancel(ctx)); err != nil {
+	ctx = context.WithoutCancel(ctx)
+	if err := give(ctx); err != nil {
 		return err
 	}
-	g.unsure = false
-	return nil
+	return g.refresh(ctx)
 }
 
 // held reports whether the queue is held.

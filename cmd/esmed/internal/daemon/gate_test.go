@@ -44,8 +44,9 @@ func TestGate_aRoundSeesWhatAnOrderLeftUnapplied(t *testing.T) {
 	require.Equal(t, 1, s.waits, "nothing was ordered since")
 
 	require.NoError(t, g.order(t.Context(), func(context.Context) error { return nil }))
+	require.Equal(t, 2, s.waits, "an order waits until it is applied")
 	round()
-	require.Equal(t, 1, s.waits, "what was ordered is applied")
+	require.Equal(t, 2, s.waits)
 
 	obstructed := errors.New("obstructed")
 	require.ErrorIs(t, g.order(t.Context(), func(context.Context) error { return obstructed }), obstructed)
@@ -56,7 +57,7 @@ func TestGate_aRoundSeesWhatAnOrderLeftUnapplied(t *testing.T) {
 	round()
 	require.True(t, g.held(), "it was a hold")
 	round()
-	require.Equal(t, 4, s.waits, "once")
+	require.Equal(t, 5, s.waits, "once")
 }
 
 func TestGate_admitsOne(t *testing.T) {
@@ -95,4 +96,12 @@ func TestGate_aReleaseWakesTheDispatcher(t *testing.T) {
 	g.turn(statemachine.Hold{})
 	require.False(t, g.held())
 	require.Len(t, g.turned, 1)
+}
+
+// The first that passes a gate may be something else than a round, such as the end of what expired.
+func TestGate_knowsOfAHoldWhoeverIsInsideFirst(t *testing.T) {
+	g := newGates(&applied{hold: statemachine.Hold{Seq: 7, By: "uid:0"}}).of("alpha")
+	require.NoError(t, g.order(t.Context(), func(context.Context) error { return nil }))
+	require.NoError(t, g.enter(t.Context()))
+	require.True(t, g.held(), "it was held before the daemon began")
 }

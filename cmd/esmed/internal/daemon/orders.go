@@ -28,14 +28,12 @@ type orders struct {
 // order records an operator's order about an SMSC's queue, unless it could have no effect, while nobody reads
 // the queue.
 func (o *orders) order(ctx context.Context, smsc string, fact *statemachine.Operator) (came control.Judged, err error) {
-	g := o.gates.of(smsc)
-	err = g.order(ctx, func(ctx context.Context) error {
+	err = o.gates.of(smsc).order(ctx, func(ctx context.Context) error {
 		judged, err := o.judge(ctx, []statemachine.Fact{fact})
-		if err != nil {
-			return err
+		if err == nil {
+			came = judged[0]
 		}
-		came = judged[0]
-		return g.refresh(ctx)
+		return err
 	})
 	if err == nil && came.Record != 0 {
 		o.log.Info("ordered", zap.String("action", string(fact.Action)), zap.String("smsc", smsc),
