@@ -18,11 +18,13 @@ const (
 	tmpSuffix = ".tmp" // what was being made when the process ended; never read
 )
 
-// A daemon that starts waits so long for commands that read the directory at that moment, and looks so
-// often.
+// A daemon that starts waits so long for another that is ending, and for commands that read the directory at that
+// moment, and looks so often. Reading may be long where much has to be folded, or verified; a start that gave up
+// on it would fail as often as it is tried, until the service manager gives up too.
 const (
-	lockPatience = time.Second
-	lockEvery    = 10 * time.Millisecond
+	lockPatience   = time.Second
+	readerPatience = 30 * time.Second
+	lockEvery      = 10 * time.Millisecond
 )
 
 // lockDir takes data_dir itself as the lock, so that there is no file that could be missing or foreign.
@@ -32,22 +34,29 @@ func lockDir(path string, shared bool) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	how, deadline := syscall.LOCK_EX, time.Now().Add(lockPatience)
+	how := syscall.LOCK_EX
 	if shared {
-		how, deadline = syscall.LOCK_SH, time.Time{}
+		how = syscall.LOCK_SH
 	}
-	for {
+	for began := time.Now(); ; time.Sleep(lockEvery) {
 		err := syscall.Flock(int(d.Fd()), how|syscall.LOCK_NB)
-		switch {
+		switch waited := time.Since(began); {
 		case err == nil:
 			return d, nil
 		case !errors.Is(err, syscall.EWOULDBLOCK):
 			return nil, errors.Join(fmt.Errorf("lock: %w", err), d.Close())
-		case !time.Now().Before(deadline):
+		case shared, waited >= readerPatience, waited >= lockPatience && !onlyRead(d):
 			return nil, errors.Join(ErrLocked, d.Close())
 		}
-		time.Sleep(lockEvery)
 	}
+}
+
+// onlyRead says whether nobody has the directory but for reading.
+func onlyRead(d *os.File) bool {
+	if syscall.Flock(int(d.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil {
+		return false
+	}
+	return syscall.Flock(int(d.Fd()), syscall.LOCK_UN) == nil
 }
 
 func syncDir(path string) error {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
@@ -27,23 +28,28 @@ func TestOpen_locked(t *testing.T) {
 		name        string
 		first, then func(Config) (*Store, error)
 		err         error
+		waits       time.Duration
 	}{
-		{"two daemons", write, write, ErrLocked},
-		{"reading beside a daemon", write, readOnly, ErrLocked},
-		{"a daemon beside a reader", readOnly, write, ErrLocked},
-		{"two readers", readOnly, readOnly, nil},
+		{"two daemons", write, write, ErrLocked, time.Second},
+		{"reading beside a daemon", write, readOnly, ErrLocked, 0},
+		{"a daemon beside a reader", readOnly, write, ErrLocked, 30 * time.Second},
+		{"two readers", readOnly, readOnly, nil, 0},
 	}
 	require.NoError(t, s.stop())
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			first, err := tt.first(cfg)
-			require.NoError(t, err)
-			then, err := tt.then(cfg)
-			require.ErrorIs(t, err, tt.err)
-			if err == nil {
-				require.NoError(t, then.Close())
-			}
-			require.NoError(t, first.Close())
+			synctest.Test(t, func(t *testing.T) { // a daemon does not give up at once
+				first, err := tt.first(cfg)
+				require.NoError(t, err)
+				began := time.Now()
+				then, err := tt.then(cfg)
+				require.ErrorIs(t, err, tt.err)
+				require.Equal(t, tt.waits, time.Since(began).Truncate(time.Second))
+				if err == nil {
+					require.NoError(t, then.Close())
+				}
+				require.NoError(t, first.Close())
+			})
 		})
 	}
 	clean(t, cfg)

@@ -52,7 +52,7 @@ type Store struct {
 }
 
 // Open opens data_dir for the daemon, and makes it when there is none. It waits for commands that read
-// it at that moment, a second at most. After an error (ErrLocked, ErrNewerFormat, *DamagedError, the
+// it at that moment, half a minute at most. After an error (ErrLocked, ErrNewerFormat, *DamagedError, the
 // system's) nothing was changed. Records that state.db lacks are applied by Run: all of them when it is not
 // there, or of an earlier format, which is set aside. Close must be called.
 func Open(cfg Config) (*Store, error) {

@@ -102,7 +102,7 @@ func daemonFailure(cfg *config.Config, err error) error {
 	case errors.Is(err, daemon.ErrImmediate):
 		return &failure{text: "stopped at once by a second signal", hint: "what was outstanding is in doubt: esmed exceptions list --kind in_doubt", err: err}
 	case errors.Is(err, store.ErrLocked):
-		return &failure{text: cfg.DataDir + " is in use by another daemon", hint: "stop that one first, or give this one a data_dir of its own", err: err}
+		return &failure{text: cfg.DataDir + " is in use by another daemon, or by a command that has been reading it for a while", hint: "stop that one first, or give this one a data_dir of its own", err: err}
 	case errors.Is(err, fs.ErrPermission):
 		return &failure{text: err.Error(), hint: "data_dir has to belong to the user that the daemon runs as, who also has to be allowed to write where api.socket is", err: err}
 	}
