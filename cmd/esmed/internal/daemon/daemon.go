@@ -225,9 +225,9 @@ func (d *daemon) listen() (err error) {
 			d.log.Error("request failed", zap.String("operation", operation), zap.Error(err))
 		},
 	}
-	api.Submit, api.Operate, api.Binds, api.Alerts = b, b, d.fleet, d.alerts.measure
+	api.Submit, api.Binds, api.Alerts = b, d.fleet, d.alerts.measure
 	o := &orders{backend: b, gates: d.gates, fleet: d.fleet, log: d.log}
-	api.Order, api.Queue, api.Queues = o, o, o.queues
+	api.Operate, api.Order, api.Queue, api.Queues = o, o, o, o.queues
 	if d.api, err = control.New(api); err != nil {
 		return err
 	}

@@ -11,6 +11,11 @@ import (
 
 // Operate implements control.Operator.
 func (b *backend) Operate(ctx context.Context, facts ...*statemachine.Operator) ([]control.Judged, error) {
+	judged, err := b.operate(ctx, facts)
+	return judged, apiError(err)
+}
+
+func (b *backend) operate(ctx context.Context, facts []*statemachine.Operator) ([]control.Judged, error) {
 	if len(facts) == 0 {
 		return nil, nil
 	}
@@ -18,8 +23,7 @@ func (b *backend) Operate(ctx context.Context, facts ...*statemachine.Operator) 
 	for i, f := range facts {
 		all[i] = f
 	}
-	judged, err := b.judge(ctx, all)
-	return judged, apiError(err)
+	return b.judge(ctx, all)
 }
 
 // Retry implements control.Operator.
