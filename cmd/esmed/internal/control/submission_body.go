@@ -141,7 +141,7 @@ func encodingProblem(err error) string {
 	var unencodable *text.UnencodableError
 	switch {
 	case errors.As(err, &unencodable):
-		return fmt.Sprintf("cannot be written in %s: character %d is %U; leave the alphabet out and one is chosen that holds it",
+		return fmt.Sprintf("cannot be written in %s: character %d is %U; leave alphabet and data_coding out and one is chosen that holds it",
 			unencodable.Alphabet, unencodable.Position, unencodable.Rune)
 	case errors.Is(err, text.ErrNoDataCoding):
 		return "has no data_coding there: the SMSC's default_alphabet is another one"

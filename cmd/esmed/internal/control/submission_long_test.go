@@ -121,7 +121,7 @@ func TestReader_saysWhatToDo(t *testing.T) {
 	}{
 		{"octets", `"data_hex":"` + long + `a1"`, "is longer than one short message: 161 octets, of 160 at most; send its parts yourself, each with its udh_hex, or to an SMSC with long_messages: payload"},
 		{"a text beside a header", `"text":"` + long + `","udh_hex":"0401020304"`, "is too long beside udh_hex: 320 septets in gsm7, of 154 at most in one short message; leave udh_hex out and it is split"},
-		{"a character", `"text":"aя","alphabet":"gsm7"`, "cannot be written in gsm7: character 2 is U+044F; leave the alphabet out and one is chosen that holds it"},
+		{"a character", `"text":"aя","alphabet":"gsm7"`, "cannot be written in gsm7: character 2 is U+044F; leave alphabet and data_coding out and one is chosen that holds it"},
 		{"too many parts", `"text":"` + strings.Repeat(long, 122) + `"`, "is too long: it would need 257 parts in gsm7, of 255 at most"},
 	}
 	for _, tt := range tests {
