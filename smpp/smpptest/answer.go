@@ -71,7 +71,7 @@ func (s *Server) seen(sub *Submit, a Action, ignored bool, now time.Time) {
 	}
 	s.truth.add(line)
 	if s.truth.out == nil {
-		s.submits = append(s.submits, sub.clone())
+		s.submits.add(sub.clone())
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 func (s *Server) Truth() []Line {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.truth.lines)
+	return s.truth.lines.all()
 }
 
 // Submits are all submits so far, in the order in which they came; nil if the truth goes to
@@ -20,7 +20,7 @@ func (s *Server) Truth() []Line {
 func (s *Server) Submits() []Submit {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.submits)
+	return s.submits.all()
 }
 
 // Flush writes out what the truth's writer still holds back.

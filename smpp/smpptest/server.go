@@ -42,7 +42,7 @@ type Server struct {
 	taken      map[string]Submit  // by MessageID; nil unless messages can be cancelled
 	shuffle    []*answer
 	batch      []*answer // with Collide: written after what the turn could deliver
-	submits    []Submit  // kept with the truth in memory
+	submits    chunks[Submit]  // kept with the truth in memory
 	box        outbox
 	due        schedule
 	truth      ledger

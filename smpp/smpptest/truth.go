@@ -109,7 +109,7 @@ func sum(octets []byte) string {
 
 // ledger keeps the truth: in memory, or as NDJSON on a writer.
 type ledger struct {
-	lines []Line
+	lines chunks[Line]
 	out   *bufio.Writer
 	buf   []byte
 	err   error // the first of the writer
@@ -124,7 +124,7 @@ func newLedger(w io.Writer) ledger {
 
 func (l *ledger) add(line Line) {
 	if l.out == nil {
-		l.lines = append(l.lines, line)
+		l.lines.add(line)
 		return
 	}
 	l.buf = line.appendJSON(l.buf[:0])
