@@ -41,8 +41,8 @@ type Server struct {
 	held       map[uint64]*answer // by Submit.N
 	taken      map[string]Submit  // by MessageID; nil unless messages can be cancelled
 	shuffle    []*answer
-	batch      []*answer // with Collide: written after what the turn could deliver
-	submits    chunks[Submit]  // kept with the truth in memory
+	batch      []*answer      // with Collide: written after what the turn could deliver
+	submits    chunks[Submit] // kept with the truth in memory
 	box        outbox
 	due        schedule
 	truth      ledger
