@@ -18,13 +18,17 @@ import (
 func BenchmarkThroughput(b *testing.B) {
 	bin := buildEsmed(b)
 	for _, limit := range []int{10, 100, 1000, 5000} {
-		for _, commits := range []string{"alone", "with receipts"} {
-			b.Run(fmt.Sprintf("limit=%d/%s", limit, commits), func(b *testing.B) { throughput(b, bin, limit, commits != "alone") })
+		for _, tt := range []struct {
+			name     string
+			receipts bool
+			sessions int
+		}{{"alone", false, 1}, {"with receipts", true, 1}, {"with receipts, three sessions", true, 3}} {
+			b.Run(fmt.Sprintf("limit=%d/%s", limit, tt.name), func(b *testing.B) { throughput(b, bin, limit, tt.receipts, tt.sessions) })
 		}
 	}
 }
 
-func throughput(b *testing.B, bin string, limit int, receipts bool) {
+func throughput(b *testing.B, bin string, limit int, receipts bool, sessions int) {
 	smsc, err := smpptest.Start(smpptest.Config{
 		Bind: smpptest.Bind{Refuse: smpp.StatusBindFail},
 		OnSubmit: func(_ smpptest.Submit, a smpptest.Action) smpptest.Action {
@@ -36,7 +40,7 @@ func throughput(b *testing.B, bin string, limit int, receipts bool) {
 	})
 	require.NoError(b, err)
 	defer func() { require.NoError(b, smsc.Close()) }()
-	d := newProcess(b, bin, smsc.Addr(), 1000, "hold", fmt.Sprintf("throughput: %d", limit))
+	d := newProcess(b, bin, smsc.Addr(), 1000, "hold", fmt.Sprintf("throughput: %d", limit), fmt.Sprintf("sessions: %d", sessions))
 	d.start()
 	defer d.stop()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
