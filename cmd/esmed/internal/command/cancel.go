@@ -32,26 +32,15 @@ no id.`,
 			c := r.daemon()
 			defer c.Close()
 			o := f.to(cmd)
-			failed := 0
-			missing, err := eachMessage(cmd.Context(), o, ids, func(ctx context.Context, id string) (control.Cancellation, error) {
+			return eachMessage(cmd.Context(), o, ids, func(ctx context.Context, id string) (control.Cancellation, bool, error) {
 				done, err := c.Cancel(ctx, id, reason)
-				if err == nil && !done.OK {
-					failed++
-				}
-				return done, err
-			}, o.cancelled)
-			switch {
-			case err != nil:
-				return err
-			case len(missing) > 0:
-				return noMessages(missing)
-			case failed > 0:
+				return done, done.OK, err
+			}, o.cancelled, func(failed int) *failure {
 				return &failure{
 					text: fmt.Sprintf("%d of %s not cancelled, or not in all parts", failed, plural(len(ids), "message")),
 					hint: "what is said of each part tells what to do; esmed status ID tells how it goes on",
 				}
-			}
-			return nil
+			})
 		},
 	}
 	socketFlag(cmd, &r)
@@ -69,17 +58,24 @@ func someIDs(cmd *cobra.Command, ids []string) error {
 }
 
 // eachMessage does something with each message and prints what came of it: one object for one id, else a list.
-// One that is not there does not keep the others from being done.
-func eachMessage[T any](ctx context.Context, o output, ids []string, do func(context.Context, string) (T, error), text func(T)) (missing []string, err error) {
+// One that is not there does not keep the others from being done. Those with which it did not go well are
+// counted, and are a failure in the end.
+func eachMessage[T any](ctx context.Context, o output, ids []string, do func(context.Context, string) (v T, ok bool, err error),
+	text func(T), failed func(n int) *failure,
+) error {
 	var all []T
+	var missing []string
+	bad := 0
 	for _, id := range ids {
-		v, err := do(ctx, id)
+		v, ok, err := do(ctx, id)
 		switch {
 		case isNotFound(err):
 			missing = append(missing, id)
 			continue
 		case err != nil:
-			return missing, err
+			return err
+		case !ok:
+			bad++
 		}
 		switch {
 		case o.text():
@@ -91,13 +87,21 @@ func eachMessage[T any](ctx context.Context, o output, ids []string, do func(con
 			all = append(all, v)
 		}
 		if err != nil {
-			return missing, err
+			return err
 		}
 	}
 	if o.format == formatJSON && len(ids) > 1 {
-		return missing, printWhole(o, all, nil)
+		if err := printWhole(o, all, nil); err != nil {
+			return err
+		}
 	}
-	return missing, nil
+	switch {
+	case len(missing) > 0:
+		return noMessages(missing)
+	case bad > 0:
+		return failed(bad)
+	}
+	return nil
 }
 
 func noMessages(ids []string) error {

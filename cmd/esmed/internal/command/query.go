@@ -30,26 +30,15 @@ Exit status 0 when every question was answered with ESME_ROK, else 1.`,
 			c := r.daemon()
 			defer c.Close()
 			o := f.to(cmd)
-			failed := 0
-			missing, err := eachMessage(cmd.Context(), o, ids, func(ctx context.Context, id string) (control.Inquiry, error) {
+			return eachMessage(cmd.Context(), o, ids, func(ctx context.Context, id string) (control.Inquiry, bool, error) {
 				found, err := c.Query(ctx, id, int(part))
-				if err == nil && !found.OK {
-					failed++
-				}
-				return found, err
-			}, o.inquiry)
-			switch {
-			case err != nil:
-				return err
-			case len(missing) > 0:
-				return noMessages(missing)
-			case failed > 0:
+				return found, found.OK, err
+			}, o.inquiry, func(failed int) *failure {
 				return &failure{
 					text: fmt.Sprintf("the SMSC did not say what became of %d of %s, or not of all parts", failed, plural(len(ids), "message")),
 					hint: "what is said of each part tells why; esmed status ID tells what is known here",
 				}
-			}
-			return nil
+			})
 		},
 	}
 	socketFlag(cmd, &r)

@@ -124,8 +124,8 @@ func (f *fleet) retire(next map[string]planned) {
 	}
 }
 
-// start runs those of next who do not run, and tunes those who do. One that takes another's place begins when that has ended, and holds
-// up nobody else; one that somebody stopped stays so.
+// start runs those of next who do not run, and tunes those who do. One that takes another's place begins when
+// that has ended, and holds up nobody else; one that somebody stopped stays so.
 func (f *fleet) start(ctx context.Context, g *errgroup.Group, next map[string]planned) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
