@@ -37,7 +37,8 @@ type batchLine struct {
 }
 
 // postBatch takes messages line by line and answers each, while lines still come. A dry run judges them by
-// the same reader and takes none. It ends with the input, or with a 503 in place of a result when the daemon stops: what follows was not read.
+// the same reader and takes none. It ends with the input, or with a 503 in place of a result when the daemon
+// stops: what follows was not read.
 func (a *API) postBatch(w http.ResponseWriter, r *http.Request) {
 	request, p := a.readBatchRequest(r)
 	if p != nil {
