@@ -49,7 +49,7 @@ func TestCancel_whatWaitsHereNeverLeaves(t *testing.T) {
 		c.SMSCs[0].Retry.Min, c.SMSCs[0].Retry.Max = time.Hour, time.Hour
 	})
 	id := s.submit(number(1))
-	s.await(id, "refused for now", func(m control.Message) bool { return m.Parts[0].Attempts != nil && m.State == "QUEUED" })
+	s.await(id, "refused for now", func(m control.Message) bool { return len(m.Parts[0].Attempts) > 0 && m.State == "QUEUED" })
 	done := s.cancel(id)
 	require.True(t, done.OK)
 	require.Equal(t, "FAILED", done.State)
