@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -44,7 +45,8 @@ func TestProof_aBundleIsCheckedWithoutTheStore(t *testing.T) {
 	require.Equal(t, s.history(id), got.Events[1:], "the rules come first, then what events shows")
 
 	other := first.Head
-	other.Hash = append(control.Octets{1}, other.Hash[1:]...)
+	other.Hash = bytes.Clone(other.Hash)
+	other.Hash[0] ^= 1
 	_, err = check(data, &other)
 	var broken *store.EvidenceError
 	require.ErrorAs(t, err, &broken)
