@@ -21,11 +21,12 @@ func BenchmarkLife(b *testing.B) {
 			ShortMessage: pdu,
 		}
 	}})
+	var eff statemachine.Effects
 	seq := uint64(0)
 	apply := func(fact statemachine.Fact) {
 		seq++
-		_, err := mem.Apply(statemachine.Record{Seq: seq, At: began.Add(time.Duration(seq) * time.Millisecond), Fact: fact})
-		require.NoError(b, err)
+		rec := statemachine.Record{Seq: seq, At: began.Add(time.Duration(seq) * time.Millisecond), Fact: fact}
+		require.NoError(b, mem.Apply(rec, &eff))
 	}
 	apply(&statemachine.Rules{Parser: "1", SMSCs: []statemachine.SMSCRules{{SMSC: "alpha", Account: "alpha", Receipt: rules, DeliveryWindow: time.Hour}}})
 	parts := make([]statemachine.PartContent, 1)

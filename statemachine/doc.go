@@ -5,7 +5,8 @@
 // # Duties of the caller
 //
 //  1. Append a Record to the log, durably.
-//  2. Step it: Fold.Step(view, record), records in the order of Seq, each once.
+//  2. Step it: Fold.Step(view, record, effects), records in the order of Seq, each once. The effects are lent, and
+//     used again from record to record.
 //  3. Put all its Effects in place together, so that the View shows them before the next Step. Within a
 //     slice they go in order (a queue entry may be put and removed by one record).
 //  4. Put a Rules record in force itself: View.Rules gives it from the next record on.
@@ -15,8 +16,9 @@
 // modifies a value that it was given: Effects hold new values, which may share what did not change.
 //
 //	mem := statemachine.NewMemory(statemachine.Fold{Decode: decode})
+//	var effects statemachine.Effects
 //	for _, rec := range log {
-//		effects, err := mem.Apply(rec) // Step, and put in place
+//		err := mem.Apply(rec, &effects) // Step, and put in place
 //		…
 //	}
 //	mem.Messages["01JDXW5Q0C8Z4Y3K7M2N9P6R5T"].Reason(statusName) // alpha reported DELIVRD in record 1841, …

@@ -161,7 +161,7 @@ func (x *examination) correlate(p *Proposal) error {
 	rules.Receipt = x.rulesWith(p.TLV, p.Text)
 	index := x.open.index(&rules.Receipt)
 	// Whichever of the account's SMSCs a message went to: they agree about ids.
-	s := step{view: index, rules: &Rules{}}
+	s := step{view: index, rules: &Rules{}, eff: new(Effects)}
 	for _, r := range x.d.rules.ofAccount(x.s.account) {
 		r.Receipt.TLVID, r.Receipt.TextID = p.TLV, p.Text
 		s.rules.SMSCs = append(s.rules.SMSCs, r)

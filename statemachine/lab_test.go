@@ -57,8 +57,23 @@ func (l *lab) play(script string) {
 	}
 }
 
+// kept gives the effects as they are, without the room that a step left in them.
+func kept(eff *statemachine.Effects) statemachine.Effects {
+	return statemachine.Effects{
+		Messages: owned(eff.Messages), Decisions: owned(eff.Decisions), Index: owned(eff.Index), Inbox: owned(eff.Inbox),
+		Exceptions: owned(eff.Exceptions), Unanswered: owned(eff.Unanswered), Queue: owned(eff.Queue),
+		Tallies: owned(eff.Tallies), Inbound: owned(eff.Inbound), Windows: owned(eff.Windows), Overdue: owned(eff.Overdue),
+		Reprocess: eff.Reprocess, Drop: eff.Drop, Restored: eff.Restored, Hold: eff.Hold, NoEffect: eff.NoEffect,
+	}
+}
+
+// owned is a copy, nil of nothing.
+func owned[E any](s []E) []E { return append([]E(nil), s...) }
+
 func (l *lab) apply(rec statemachine.Record) statemachine.Effects {
-	eff, err := l.mem.Apply(rec)
+	var lent statemachine.Effects
+	err := l.mem.Apply(rec, &lent)
+	eff := kept(&lent)
 	require.NoError(l.t, err)
 	l.records, l.effects = append(l.records, rec), append(l.effects, eff)
 	return eff

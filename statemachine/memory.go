@@ -80,22 +80,21 @@ func NewMemory(f Fold) *Memory {
 	}
 }
 
-// Apply steps rec and puts its effects in place. It fails only for a record that names another one that
-// was never applied.
-func (m *Memory) Apply(rec Record) (Effects, error) {
+// Apply steps rec into eff, as Step does, and puts the effects in place. It fails only for a record that names another
+// one that was never applied.
+func (m *Memory) Apply(rec Record, eff *Effects) error {
 	m.Records[rec.Seq] = rec
-	eff, err := m.Fold.Step(m, rec)
-	if err != nil {
-		return Effects{}, err
+	if err := m.Fold.Step(m, rec, eff); err != nil {
+		return err
 	}
 	if rules, ok := rec.Fact.(*Rules); ok {
 		m.rulesSeq, m.rules = rec.Seq, rules
 	}
 	m.put(eff)
-	return eff, nil
+	return nil
 }
 
-func (m *Memory) put(eff Effects) {
+func (m *Memory) put(eff *Effects) {
 	for _, msg := range eff.Messages {
 		m.Messages[msg.ID] = msg
 	}
@@ -152,7 +151,7 @@ func (m *Memory) put(eff Effects) {
 	}
 }
 
-func (m *Memory) putWindows(eff Effects) {
+func (m *Memory) putWindows(eff *Effects) {
 	for _, c := range eff.Windows {
 		remove := c.Remove
 		if c.Remove = false; remove {

@@ -147,7 +147,7 @@ func (r *refold) fold(seq uint64) error {
 }
 
 func (r *refold) step(rec Record) *step {
-	return &step{fold: r.Fold, view: r, rec: rec, rulesSeq: r.rulesSeq, rules: r.rules, again: true}
+	return &step{fold: r.Fold, view: r, rec: rec, rulesSeq: r.rulesSeq, rules: r.rules, eff: new(Effects), again: true}
 }
 
 // causedBy takes the judgements of receptions that the record caused from the chain, and puts the rules in force

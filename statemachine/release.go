@@ -87,7 +87,8 @@ func (s *step) judgeWoken() error {
 			return err
 		}
 	}
-	s.woken = nil
+	clear(s.woken)
+	s.woken = s.woken[:0]
 	return nil
 }
 

@@ -14,31 +14,18 @@ type Fold struct {
 	Decode func(pdu []byte) receipt.Delivery
 }
 
-// Step says what rec changes. Its error is always one of the View's; then the Effects are void. The
-// caller puts all Effects in place, together, before it takes the next record; a Rules record, which has
-// none, it puts in force itself.
-func (f Fold) Step(v View, rec Record) (Effects, error) {
-	s := step{fold: f, view: v, rec: rec}
-	s.rulesSeq, s.rules = v.Rules()
-	if err := s.take(); err != nil {
-		return Effects{}, err
+// Step says what rec changes: it empties eff and fills it. All of eff is valid until the next Step with it. Its error
+// is always one of the View's; eff is empty then. The caller puts all Effects in place, together, before it takes the
+// next record; a Rules record, which has none, it puts in force itself.
+func (f Fold) Step(v View, rec Record, eff *Effects) error {
+	s := eff.begin(f, v, rec)
+	why, err := s.run()
+	s.leave()
+	if err != nil || why != "" {
+		eff.reset()
+		eff.NoEffect = why
 	}
-	if s.eff.NoEffect != "" {
-		return Effects{NoEffect: s.eff.NoEffect}, nil
-	}
-	if err := s.judgeWoken(); err != nil {
-		return Effects{}, err
-	}
-	if _, retried := rec.Fact.(*Retry); retried && len(s.eff.Decisions)+len(s.eff.Inbox)+len(s.eff.Exceptions) == 0 {
-		return Effects{NoEffect: "it still has no owner"}, nil
-	}
-	if op, ok := rec.Fact.(*Operator); ok && op.Reprocess != nil {
-		if err := s.reviewWindows(op.Reprocess.Messages); err != nil {
-			return Effects{}, err
-		}
-	}
-	s.finish()
-	return s.eff, nil
+	return err
 }
 
 // step is one record on its way to its effects. What it changed so far it sees itself (overlay.go).
@@ -49,7 +36,7 @@ type step struct {
 	rulesSeq uint64
 	rules    *Rules
 
-	eff    Effects
+	eff    *Effects
 	edited []edited
 	woken  []*waiting
 	opened int    // exceptions opened so far
@@ -57,6 +44,42 @@ type step struct {
 	again  bool   // the record is folded once more (refold.go)
 
 	refolded ID // message that was folded again: what ended in it ended when it did
+}
+
+// begin empties e and gives the step that fills it, in the room that e keeps for it.
+func (e *Effects) begin(f Fold, v View, rec Record) *step {
+	e.reset()
+	s := &e.step
+	*s = step{fold: f, view: v, rec: rec, eff: e, edited: s.edited[:0], woken: s.woken[:0]}
+	s.rulesSeq, s.rules = v.Rules()
+	return s
+}
+
+// leave lets go of all but the room that the next step needs.
+func (s *step) leave() {
+	clear(s.edited)
+	clear(s.woken)
+	*s = step{edited: s.edited[:0], woken: s.woken[:0]}
+}
+
+// run is the whole step; why tells why the record changes nothing.
+func (s *step) run() (why string, err error) {
+	if err := s.take(); err != nil || s.eff.NoEffect != "" {
+		return s.eff.NoEffect, err
+	}
+	if err := s.judgeWoken(); err != nil {
+		return "", err
+	}
+	if _, retried := s.rec.Fact.(*Retry); retried && len(s.eff.Decisions)+len(s.eff.Inbox)+len(s.eff.Exceptions) == 0 {
+		return "it still has no owner", nil
+	}
+	if op, ok := s.rec.Fact.(*Operator); ok && op.Reprocess != nil {
+		if err := s.reviewWindows(op.Reprocess.Messages); err != nil {
+			return "", err
+		}
+	}
+	s.finish()
+	return "", nil
 }
 
 // take lets the record do its work.

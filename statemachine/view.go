@@ -47,7 +47,8 @@ type View interface {
 	Decision(DecisionPos) (*Decision, error)
 }
 
-// Effects are what one record changes. Everything is a new value to put in the place of the old one.
+// Effects are what one record changes. Everything is a new value to put in the place of the old one. They are used
+// again from record to record: what is kept of them is copied out of the slices, and what these point to may be kept.
 type Effects struct {
 	Messages   []*Message
 	Decisions  []Decision
@@ -66,6 +67,24 @@ type Effects struct {
 	Hold       *HoldChange
 	// NoEffect says why the record changed nothing, when its condition no longer held.
 	NoEffect string
+
+	step step // Step's own room
+}
+
+// reset empties e but keeps its room.
+func (e *Effects) reset() {
+	*e = Effects{
+		Messages: emptied(e.Messages), Decisions: emptied(e.Decisions), Index: emptied(e.Index), Inbox: emptied(e.Inbox),
+		Exceptions: emptied(e.Exceptions), Unanswered: emptied(e.Unanswered), Queue: emptied(e.Queue),
+		Tallies: emptied(e.Tallies), Inbound: emptied(e.Inbound), Windows: emptied(e.Windows), Overdue: emptied(e.Overdue),
+		step: e.step,
+	}
+}
+
+// emptied lets go of what a slice pointed to, and keeps its room.
+func emptied[E any](s []E) []E {
+	clear(s)
+	return s[:0]
 }
 
 // IndexEntry makes an attempt found by an id, or no more. Putting one that is there already changes nothing.

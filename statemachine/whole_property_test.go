@@ -424,10 +424,11 @@ func (w *whole) requireNothingOverlooked() {
 	if w.dropped != "" {
 		return // what fitted several messages may fit one now
 	}
+	var eff statemachine.Effects
 	for _, key := range slices.Sorted(maps.Keys(w.mem.Inbox)) {
-		eff, err := w.mem.Fold.Step(w.mem, statemachine.Record{
+		err := w.mem.Fold.Step(w.mem, statemachine.Record{
 			Seq: uint64(len(w.records)) + 1, At: w.now, Fact: &statemachine.Retry{Row: key},
-		})
+		}, &eff)
 		require.NoError(w.rt, err)
 		for _, d := range eff.Decisions {
 			require.NotEqual(w.rt, statemachine.Matched, d.Correlation, "reception %d has an owner and was not given to it", d.Record)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -37,6 +38,7 @@ type applier struct {
 	putBack bool   // the last batch put a part into the queue where it stood before
 	arena   []byte // room for the next batch's encodings and changes
 	over    *overlay
+	eff     statemachine.Effects // of one record after the other
 }
 
 func newApplier(db *bbolt.DB, file string, filters *filters, fold statemachine.Fold, record func(uint64) (statemachine.Record, error)) *applier {
@@ -96,12 +98,11 @@ func (a *applier) foldAll(b *batch, next func(seq uint64) ([]statemachine.Record
 	records, err := next(b.cursor + 1)
 	for ; err == nil && len(records) > 0; records, err = next(b.cursor + 1) {
 		for _, rec := range records {
-			done, err := b.apply(a.fold, rec)
-			if err != nil {
+			if err := b.step(a.fold, rec, &a.eff); err != nil {
 				return nil, stateDamaged(rec.Seq, err)
 			}
 			if keep {
-				all = append(all, done)
+				all = append(all, applied{rec, slices.Clone(a.eff.Decisions), slices.Clone(a.eff.Messages), a.eff.NoEffect})
 			}
 		}
 	}

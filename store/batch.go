@@ -93,27 +93,21 @@ func readRulesRecord(seq uint64, record func(uint64) (statemachine.Record, error
 	return rulesInForce{seq, rules}, nil
 }
 
-// apply folds one record in.
-func (b *batch) apply(fold statemachine.Fold, rec statemachine.Record) (applied, error) {
-	eff, err := b.step(fold, rec)
-	return applied{rec, eff.Decisions, eff.Messages, eff.NoEffect}, err
-}
-
-// step is apply that gives all that the record changes.
-func (b *batch) step(fold statemachine.Fold, rec statemachine.Record) (statemachine.Effects, error) {
+// step folds one record in. eff, as the fold's Step leaves it, tells what the record changed.
+func (b *batch) step(fold statemachine.Fold, rec statemachine.Record, eff *statemachine.Effects) error {
 	if r, ok := rec.Fact.(*statemachine.Rules); ok {
 		b.rules = rulesInForce{rec.Seq, r}
 		b.ruled = append(b.ruled, rec.Seq)
 	}
-	eff, err := fold.Step(b, rec)
+	err := fold.Step(b, rec, eff)
 	if err == nil {
-		err = b.take(rec, &eff)
+		err = b.take(rec, eff)
 	}
 	if err != nil {
-		return statemachine.Effects{}, fmt.Errorf("seq %d: %w", rec.Seq, err)
+		return fmt.Errorf("seq %d: %w", rec.Seq, err)
 	}
 	b.cursor, b.at = rec.Seq, rec.At
-	return eff, nil
+	return nil
 }
 
 func (b *batch) take(rec statemachine.Record, eff *statemachine.Effects) error {

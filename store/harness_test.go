@@ -98,9 +98,9 @@ func clean(t tb, cfg Config) {
 func folded(t tb, s *Store) *statemachine.Memory {
 	t.Helper()
 	mem := statemachine.NewMemory(statemachine.Fold{Decode: s.cfg.Decode})
+	var eff statemachine.Effects
 	require.NoError(t, s.entries(1, func(e entry) (bool, error) {
-		_, err := mem.Apply(e.Record)
-		return true, err
+		return true, mem.Apply(e.Record, &eff)
 	}))
 	return mem
 }

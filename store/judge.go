@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"esmed/statemachine"
@@ -42,13 +43,13 @@ func (s *Store) Try(ctx context.Context, facts ...statemachine.Fact) ([]Judgemen
 		if err != nil {
 			return err
 		}
+		var eff statemachine.Effects
 		for i, fact := range facts {
 			rec := statemachine.Record{Seq: b.cursor + 1, At: s.cfg.Now().UTC(), Fact: fact}
-			eff, err := s.fold().Step(b, rec)
-			if err != nil {
+			if err := s.fold().Step(b, rec, &eff); err != nil {
 				return fmt.Errorf("%s: %w", fact.Type(), err)
 			}
-			tried[i] = Judgement{rec, eff.Decisions, eff.NoEffect}
+			tried[i] = Judgement{rec, slices.Clone(eff.Decisions), eff.NoEffect}
 		}
 		return nil
 	})

@@ -196,8 +196,9 @@ func (p *proof) refold(decode func([]byte) receipt.Delivery) error {
 	mem := statemachine.NewMemory(statemachine.Fold{Decode: decode})
 	var anew []statemachine.Decision
 	whole := true
+	var eff statemachine.Effects
 	for i := range p.facts {
-		eff, err := mem.Apply(p.facts[i].Record)
+		err := mem.Apply(p.facts[i].Record, &eff)
 		whole = whole && err == nil && !p.facts[i].textGone // a record that it names may be another message's
 		for _, d := range eff.Decisions {
 			if d.Message == p.e.Message {

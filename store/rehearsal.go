@@ -14,7 +14,8 @@ type Rehearsal struct {
 	store *Store
 	tx    *stateTx
 	b     *batch
-	added [][]byte // keys of rows that were not there before, in order
+	eff   statemachine.Effects // of one fact after the other
+	added [][]byte             // keys of rows that were not there before, in order
 }
 
 // Rehearse calls fn with a rehearsal over the state as it is when all that was appended before is applied.
@@ -40,14 +41,13 @@ func (r *Rehearsal) Apply(fact statemachine.Fact) (Judgement, error) {
 	if rec.At.Before(r.b.at) {
 		rec.At = r.b.at
 	}
-	eff, err := r.b.step(r.store.fold(), rec)
-	if err != nil {
+	if err := r.b.step(r.store.fold(), rec, &r.eff); err != nil {
 		return Judgement{}, err
 	}
-	for i := range eff.Inbox {
-		r.noteAdded(&eff.Inbox[i])
+	for i := range r.eff.Inbox {
+		r.noteAdded(&r.eff.Inbox[i])
 	}
-	return Judgement{rec, eff.Decisions, eff.NoEffect}, nil
+	return Judgement{rec, slices.Clone(r.eff.Decisions), r.eff.NoEffect}, nil
 }
 
 func (r *Rehearsal) noteAdded(c *statemachine.InboxChange) {

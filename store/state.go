@@ -143,9 +143,9 @@ func (s *Store) foldTail() error {
 			return err
 		}
 		fold, applied := s.fold(), b.cursor
+		var eff statemachine.Effects
 		err = s.entries(b.cursor+1, func(e entry) (bool, error) {
-			_, err := b.apply(fold, e.Record)
-			return true, err
+			return true, b.step(fold, e.Record, &eff)
 		})
 		if err != nil || b.cursor == applied {
 			return err

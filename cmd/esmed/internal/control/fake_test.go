@@ -97,8 +97,8 @@ func (f *fake) record(fact statemachine.Fact) (uint64, error) {
 	f.seq++
 	f.at = f.at.Add(time.Second)
 	rec := statemachine.Record{Seq: f.seq, At: f.at, Fact: fact}
-	eff, err := f.mem.Apply(rec)
-	if err != nil {
+	var eff statemachine.Effects
+	if err := f.mem.Apply(rec, &eff); err != nil {
 		return 0, err
 	}
 	f.entries = append(f.entries, control.LogEntry{Record: rec, Decisions: eff.Decisions})
@@ -273,7 +273,8 @@ func (f *fake) Operate(_ context.Context, facts ...*statemachine.Operator) ([]co
 	}
 	judged := make([]control.Judged, len(facts))
 	for i, fact := range facts {
-		tried, err := f.mem.Fold.Step(f.mem, statemachine.Record{Seq: f.seq + 1, At: f.at, Fact: fact})
+		var tried statemachine.Effects
+		err := f.mem.Fold.Step(f.mem, statemachine.Record{Seq: f.seq + 1, At: f.at, Fact: fact}, &tried)
 		if err != nil {
 			return nil, err
 		}
