@@ -31,6 +31,12 @@ type Config struct {
 	// DefaultPartitionMessages. One that exists keeps its own.
 	PartitionMessages int
 
+	// Unsynced makes a new store without any fsync, for many records that can be had again: nothing of it is
+	// durable before Close has returned nil, and what ends the process earlier leaves a directory that Open
+	// refuses (*DamagedError). Open also refuses a directory that holds anything. The store that Close leaves is
+	// like any other.
+	Unsynced bool
+
 	// OnDecisions and OnCommit are for metrics; nil = none. They are called by the applier after each
 	// record that it applied for the first time, with the messages as the record left them, and by the writer
 	// after each commit. They must not block, nor ask the store.

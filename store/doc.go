@@ -46,6 +46,7 @@
 //	state.db                       the projection; without it Run makes it anew from the log
 //	base.db                        the projection as it was at some record, when some before it are dropped
 //	backup.json, backup.partial    there while this is a backup that nobody has started from, or that is not finished
+//	unsynced                       there while a store is made without fsync (Config.Unsynced): it is none yet
 //	state.db.v1                    one of an earlier format, which was made anew; nobody reads it, it may be deleted
 //	*.tmp                          what was being made when a process ended; never read
 //

@@ -40,6 +40,8 @@ type segmentLog struct {
 	rulesNow []byte    // value of the newest rules record, behind its seq; nil = none
 	rolled   chan struct{}
 
+	unsynced bool // segments are made durable by who closes the log
+
 	restored string // backup behind which the next record begins anew; "" = none
 
 	mu       sync.RWMutex
@@ -69,7 +71,7 @@ func (l *segmentLog) begin() error {
 	if len(l.segments) > 0 {
 		return nil
 	}
-	s, err := createSegment(l.dir, segmentHead{first: 1}, l.maxRecords)
+	s, err := l.create(segmentHead{first: 1})
 	if err == nil {
 		l.segments = append(l.segments, s)
 	}
@@ -220,7 +222,7 @@ func (l *segmentLog) roll() error {
 	if l.restored != "" {
 		head.backup, head.after = l.restored, l.last()
 	}
-	s, err := createSegment(l.dir, head, l.maxRecords)
+	s, err := l.create(head)
 	if err != nil {
 		return err
 	}
@@ -233,6 +235,14 @@ func (l *segmentLog) roll() error {
 	default:
 	}
 	return nil
+}
+
+func (l *segmentLog) create(head segmentHead) (*segment, error) {
+	s, err := createSegment(l.dir, head, l.maxRecords)
+	if err == nil {
+		s.db.NoSync, s.db.NoGrowSync = l.unsynced, l.unsynced
+	}
+	return s, err
 }
 
 // hashSegments puts the SHA-256 of each closed segment into the one behind it, oldest first, so that no

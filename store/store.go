@@ -87,6 +87,14 @@ func open(cfg Config, write bool) (s *Store, err error) {
 		}
 		return nil, err
 	}
+	if write && cfg.Unsynced {
+		err = s.markUnsynced()
+	} else {
+		err = s.checkUnsynced()
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	if err := s.openFiles(write); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -138,6 +146,7 @@ func (s *Store) openFiles(write bool) error {
 		return err
 	}
 	if write {
+		s.log.unsynced = s.cfg.Unsynced
 		if err := s.log.begin(); err != nil {
 			return err
 		}
@@ -261,6 +270,7 @@ func (s *Store) begin(write bool) error {
 		}
 		return nil
 	}
+	s.state.NoSync, s.state.NoGrowSync = s.cfg.Unsynced, s.cfg.Unsynced
 	s.applier = newApplier(s.state, stateFile, s.filters, s.fold(), s.viewRecord)
 	return nil
 }
@@ -309,8 +319,11 @@ func (s *Store) Close() error {
 	for r := range s.intake.requests { // those that came when nobody ran
 		r.fail(ErrClosed)
 	}
+	if s.log != nil && s.applier != nil && s.cfg.Unsynced {
+		err = s.finishUnsynced()
+	}
 	if s.log != nil {
-		err = s.log.close()
+		err = errors.Join(err, s.log.close())
 	}
 	if s.state != nil {
 		err = errors.Join(err, s.state.Close())

@@ -52,7 +52,11 @@ var allowed = map[string]struct{ ours, third []string }{
 	},
 	"esmed/cmd/esmed/docs": {}, // the embedded operator's documentation
 	"esmed/cmd/esmed":      {ours: []string{"esmed/cmd/esmed/internal/command"}},
-	"esmed/cmd/smscsim":    {ours: []string{"esmed/smpp", "esmed/smpp/smpptest"}, third: []string{"github.com/spf13/cobra"}},
+	"esmed/cmd/esmbench": {
+		ours:  []string{"esmed/receipt", "esmed/smpp", "esmed/statemachine", "esmed/store"},
+		third: []string{"github.com/spf13/cobra", "github.com/oklog/ulid/v2"},
+	},
+	"esmed/cmd/smscsim": {ours: []string{"esmed/smpp", "esmed/smpp/smpptest"}, third: []string{"github.com/spf13/cobra"}},
 }
 
 func TestImports_keepToTheTable(t *testing.T) {
