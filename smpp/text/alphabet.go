@@ -72,7 +72,7 @@ func (a Alphabet) Size(s string) (int, error) {
 func (a Alphabet) width(r rune) int {
 	switch a {
 	case GSM7:
-		return len(gsm7Octets[r])
+		return int(gsm7CodeOf(r).n)
 	case ASCII:
 		return oneIf(r <= 0x7F)
 	case Latin1:

@@ -43,7 +43,8 @@ func (a Alphabet) Append(octets []byte, s string) []byte {
 	for _, r := range s {
 		switch {
 		case a == GSM7:
-			octets = append(octets, gsm7Octets[r]...)
+			code := gsm7CodeOf(r)
+			octets = append(octets, code.septets[:code.n]...)
 		case a != UCS2:
 			octets = append(octets, byte(r))
 		default:

@@ -21,19 +21,40 @@ var gsm7Extension = map[byte]rune{
 	0x3C: '[', 0x3D: '~', 0x3E: ']', 0x40: '|', 0x65: '€',
 }
 
-// gsm7Octets are the one or two septets of each character, an octet each.
-var gsm7Octets = func() map[rune][]byte {
-	m := make(map[rune][]byte, len(gsm7Basic)+len(gsm7Extension))
-	for septet, r := range gsm7Basic {
-		if septet != escape {
-			m[r] = []byte{byte(septet)}
+// gsm7Code is how a character is written: in n septets, an octet each; in none if the alphabet does not have it.
+type gsm7Code struct {
+	septets [2]byte
+	n       int8
+}
+
+// gsm7Codes are those of all characters. Nearly all texts are of those below 0x100, which gsm7Low has too.
+var (
+	gsm7Codes = func() map[rune]gsm7Code {
+		m := make(map[rune]gsm7Code, len(gsm7Basic)+len(gsm7Extension))
+		for septet, r := range gsm7Basic {
+			if septet != escape {
+				m[r] = gsm7Code{[2]byte{byte(septet)}, 1}
+			}
 		}
+		for septet, r := range gsm7Extension {
+			m[r] = gsm7Code{[2]byte{escape, septet}, 2}
+		}
+		return m
+	}()
+	gsm7Low = func() (low [0x100]gsm7Code) {
+		for r := range low {
+			low[r] = gsm7Codes[rune(r)]
+		}
+		return low
+	}()
+)
+
+func gsm7CodeOf(r rune) gsm7Code {
+	if r < rune(len(gsm7Low)) {
+		return gsm7Low[r]
 	}
-	for septet, r := range gsm7Extension {
-		m[r] = []byte{escape, septet}
-	}
-	return m
-}()
+	return gsm7Codes[r]
+}
 
 // decodeGSM7 reads septets that stand in an octet each. As the specification asks of receivers, an
 // unknown extension shows as the default alphabet's character, and an escape with nothing after it, or

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"bufio"
 	"crypto/rand"
 	mathrand "math/rand/v2"
 	"sync"
@@ -20,16 +21,16 @@ type ids struct {
 
 	mu      sync.Mutex
 	entropy *ulid.MonotonicEntropy
-	last    uint64 // the time of the last one, in ms
+	last    ulid.ULID
 }
 
 // newIDs makes ids greater than newest, "" for none. References begin anywhere, so that the first ones
 // after a start are hardly the last ones before it.
 func newIDs(newest statemachine.ID) *ids {
-	s := &ids{entropy: ulid.Monotonic(rand.Reader, 0)}
+	s := &ids{entropy: ulid.Monotonic(bufio.NewReader(rand.Reader), 0)} // each id takes a few octets
 	s.references.Store(mathrand.Uint32())
 	if id, err := ulid.ParseStrict(string(newest)); err == nil {
-		s.last = id.Time() + 1
+		s.setTime(id.Time() + 1)
 	}
 	return s
 }
@@ -38,13 +39,23 @@ func newIDs(newest statemachine.ID) *ids {
 func (s *ids) next(now time.Time) statemachine.ID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.last = max(s.last, ulid.Timestamp(now))
-	id, err := ulid.New(s.last, s.entropy)
-	if err != nil { // the random part has grown to its end within a millisecond
-		s.last++
-		id = ulid.MustNew(s.last, s.entropy)
+	ms := max(s.last.Time(), ulid.Timestamp(now))
+	s.setTime(ms)
+	if s.entropy.MonotonicRead(ms, s.last[entropyAt:]) != nil { // it has grown to its end within a millisecond
+		ms++
+		s.setTime(ms)
+		_ = s.entropy.MonotonicRead(ms, s.last[entropyAt:]) // crypto/rand, which ends the process rather than fail
 	}
-	return statemachine.ID(id.String())
+	return statemachine.ID(s.last.String())
+}
+
+// entropyAt is where an id's random part begins.
+const entropyAt = 6
+
+func (s *ids) setTime(ms uint64) {
+	if err := s.last.SetTime(ms); err != nil {
+		panic(err) // the year 10889
+	}
 }
 
 // reference makes the reference of a text in several parts. One comes again only after all the others:

@@ -70,7 +70,7 @@ func parseResolve(body []byte, by Caller) (*resolution, *Problem) {
 	p := newProblem(http.StatusUnprocessableEntity, "the decision is not valid", "")
 	f := readFields(body, "", resolveNames, &p.Errors)
 	d := &resolution{fact: statemachine.Operator{
-		Action: statemachine.Action(f.oneOf(resolveAction, actions...)), By: by.name(), Reason: f.text(resolveReason),
+		Action: statemachine.Action(f.oneOf(resolveAction, actions)), By: by.name(), Reason: f.text(resolveReason),
 	}}
 	if !f.has(resolveAction) {
 		f.wrong(resolveAction, "must be given: one of %v", actions)
@@ -189,7 +189,7 @@ func (d *resolution) readSelect(f *fields) {
 	}
 	s := readFields(raw, "select.", selectNames, f.problems)
 	d.filter = ExceptionFilter{
-		Kind: statemachine.ExceptionKind(s.oneOf(selectKind, kinds...)), SMSC: s.text(selectSMSC), Status: statemachine.StatusOpen,
+		Kind: statemachine.ExceptionKind(s.oneOf(selectKind, kinds)), SMSC: s.text(selectSMSC), Status: statemachine.StatusOpen,
 	}
 	since, err := timeQuery("since", s.text(selectSince))
 	if err != nil {

@@ -105,7 +105,7 @@ func (s *submission) alphabet() (a text.Alphabet, ok bool) {
 		announced = text.AlphabetOf(byte(s.number(fieldDataCoding, 0xFF)), s.defaultAlphabet())
 	}
 	if s.has(fieldAlphabet) {
-		a = text.Alphabet(s.oneOf(fieldAlphabet, string(text.GSM7), string(text.ASCII), string(text.Latin1), string(text.UCS2)))
+		a = text.Alphabet(s.oneOf(fieldAlphabet, alphabetWords))
 		if a != "" && announced != "" && a != announced {
 			s.wrong(fieldDataCoding, "announces %s there, and alphabet is another: leave one of them out", announced)
 			return "", false
@@ -119,13 +119,16 @@ func (s *submission) alphabet() (a text.Alphabet, ok bool) {
 	return announced, true
 }
 
+var alphabetWords = []string{string(text.GSM7), string(text.ASCII), string(text.Latin1), string(text.UCS2)}
+
 // onePart is a message that fits one submit_sm.
 func (s *submission) onePart(header, octets []byte, dataCoding byte) {
 	part := statemachine.PartContent{DataCoding: dataCoding, ShortMessage: octets}
 	if header != nil {
 		part.ESMClass, part.ShortMessage = esmUDHI, append(header, octets...)
 	}
-	s.m.Parts = []statemachine.PartContent{part}
+	s.m.part[0] = part
+	s.m.Parts = s.m.part[:]
 }
 
 // encodingField is the field that an error of text.Encode is about.

@@ -43,10 +43,11 @@ var fieldNames = []string{
 	"priority_flag", "replace_if_present_flag", "tlvs", "in_doubt", "callback_url",
 }
 
-// value is a member as it came; nil raw = absent, which null is too.
+// value is a member as it came; nil raw = absent, which null is too. It is part of the object that was taken
+// apart, or of memory of its own.
 type value struct {
-	raw []byte
-	str string // when it is a string
+	raw  []byte
+	text []byte // when it is a string: its characters
 }
 
 // fields reads members by their names and notes what is wrong with them under their path.
@@ -60,8 +61,14 @@ type fields struct {
 // readFields takes an object apart.
 func readFields(object []byte, path string, names []string, problems *[]FieldProblem) *fields {
 	f := &fields{names: names, values: make([]value, len(names)), path: path, problems: problems}
+	f.read(object)
+	return f
+}
+
+// read takes an object, which is valid JSON, apart. None of the fields may be there yet.
+func (f *fields) read(object []byte) {
 	for name, raw := range members(object) {
-		i := indexName(names, name)
+		i := indexName(f.names, name)
 		switch {
 		case i < 0:
 			unknown, _ := unquote(name)
@@ -72,7 +79,6 @@ func readFields(object []byte, path string, names []string, problems *[]FieldPro
 			f.values[i] = f.value(i, raw)
 		}
 	}
-	return f
 }
 
 // indexName finds a name, in its quotes as it came; -1 if it is none of names.
@@ -92,11 +98,16 @@ func indexName(names []string, quoted []byte) int {
 
 func (f *fields) value(i int, raw []byte) value {
 	v := value{raw: raw}
-	if raw[0] == '"' {
-		var ok bool
-		if v.str, ok = unquote(raw); !ok {
+	if raw[0] != '"' {
+		return v
+	}
+	v.text = raw[1 : len(raw)-1]
+	if bytes.IndexByte(v.text, '\\') >= 0 {
+		s, ok := unescape(raw)
+		if !ok {
 			f.note(f.names[i], "has half of a surrogate pair")
 		}
+		v.text = []byte(s)
 	}
 	return v
 }
@@ -114,12 +125,15 @@ func (f *fields) wrong(i int, format string, args ...any) { f.note(f.names[i], f
 func (f *fields) has(i int) bool { return f.values[i].raw != nil }
 
 // text is "" when the field is absent or no string.
-func (f *fields) text(i int) string {
-	if v := f.values[i]; v.raw == nil || v.raw[0] == '"' {
-		return v.str
+func (f *fields) text(i int) string { return string(f.characters(i)) }
+
+// characters are those of a text, as long as the object that was taken apart stays as it is.
+func (f *fields) characters(i int) []byte {
+	v := &f.values[i]
+	if v.raw != nil && v.raw[0] != '"' {
+		f.wrong(i, "must be a string")
 	}
-	f.wrong(i, "must be a string")
-	return ""
+	return v.text
 }
 
 // number reads a whole number from 0 to max; 0 when it is absent.
@@ -138,6 +152,9 @@ func (f *fields) number(i, max int) int {
 
 // octets reads hex; nil when it is absent.
 func (f *fields) octets(i int) []byte {
+	if !f.has(i) {
+		return nil
+	}
 	b, err := hex.DecodeString(f.text(i))
 	if err != nil {
 		f.wrong(i, "must be hex, two digits an octet")
@@ -147,7 +164,7 @@ func (f *fields) octets(i int) []byte {
 }
 
 // oneOf reads one of some words; "" when it is absent.
-func (f *fields) oneOf(i int, words ...string) string {
+func (f *fields) oneOf(i int, words []string) string {
 	s := f.text(i)
 	if s == "" || slices.Contains(words, s) {
 		return s
@@ -157,26 +174,25 @@ func (f *fields) oneOf(i int, words ...string) string {
 }
 
 // hash is that of the request whatever the order of its fields, their blanks and escapes.
-func (f *fields) hash() []byte {
-	b := make([]byte, 0, 256)
-	for i, v := range f.values {
+func (f *fields) hash() [sha256.Size]byte {
+	b := make([]byte, 0, 512)
+	for i := range f.values {
+		v := &f.values[i]
 		if v.raw == nil {
 			continue
 		}
-		canonical := v.str
+		canonical := v.raw
 		switch v.raw[0] {
 		case '"':
+			canonical = v.text
 		case '{', '[':
-			canonical = string(canonicalJSON(v.raw))
-		default:
-			canonical = string(v.raw)
+			canonical = canonicalJSON(v.raw)
 		}
 		b = append(b, byte(i), v.raw[0])
 		b = binary.AppendUvarint(b, uint64(len(canonical)))
 		b = append(b, canonical...)
 	}
-	sum := sha256.Sum256(b)
-	return sum[:]
+	return sha256.Sum256(b)
 }
 
 // canonicalJSON sorts names and takes blanks out.

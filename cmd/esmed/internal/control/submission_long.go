@@ -31,7 +31,8 @@ func (s *submission) payload(field int, octets []byte, dataCoding byte) {
 		s.wrong(field, "is longer than message_payload can be: %d octets, of %d at most", len(octets), maxPayload)
 		return
 	}
-	s.m.Parts = []statemachine.PartContent{{DataCoding: dataCoding, ShortMessage: octets, Payload: true}}
+	s.m.part[0] = statemachine.PartContent{DataCoding: dataCoding, ShortMessage: octets, Payload: true}
+	s.m.Parts = s.m.part[:]
 }
 
 // split makes the parts of a text. Also where TLVs say their places, they leave room for the header that

@@ -53,7 +53,9 @@ func (s *submission) readDestination() {
 	if !ok {
 		return
 	}
-	s.m.E164 = "+" + digits
+	if s.m.E164 = s.m.To; s.m.To[0] != '+' || s.m.To[1:] != digits {
+		s.m.E164 = "+" + digits
+	}
 	s.m.Dest = receipt.Address{Addr: digits, TON: s.smsc.DestTON, NPI: s.smsc.DestNPI}
 }
 

@@ -1,9 +1,11 @@
 package control
 
 import (
+	"crypto/sha256"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"esmed/statemachine"
@@ -17,6 +19,10 @@ type reader struct {
 	prefixes []string
 	now      func() time.Time
 	ids      *ids
+
+	// forms are submissions that nobody reads, to be used again: most of what one takes is room for fields that
+	// it does not have. Whoever takes one out has it for himself and leaves nothing of what he read in it.
+	forms sync.Pool
 }
 
 func newReader(cfg Config, ids *ids) *reader {
@@ -27,16 +33,29 @@ func newReader(cfg Config, ids *ids) *reader {
 	if rd.def == "" && len(cfg.SMSCs) == 1 {
 		rd.def = cfg.SMSCs[0].Name
 	}
+	rd.forms.New = func() any {
+		s := &submission{reader: rd}
+		s.fields = fields{names: fieldNames, values: make([]value, fieldCount), problems: &s.found}
+		return s
+	}
 	return rd
 }
 
 // submission is one being read.
 type submission struct {
-	*fields
+	fields
 	reader *reader
+	found  []FieldProblem // so far
 	smsc   *SMSC
 	now    time.Time
-	m      *statemachine.MessageAccepted
+	m      *acceptance
+}
+
+// acceptance is an accepted message with room for what all have, and nearly all have no more of.
+type acceptance struct {
+	statemachine.MessageAccepted
+	part [1]statemachine.PartContent
+	hash [sha256.Size]byte
 }
 
 // read makes a message of a submission, with an id of its own. The Problem lists all that is wrong.
@@ -44,23 +63,32 @@ func (rd *reader) read(body []byte, from Caller, idempotencyKey string) (*statem
 	if err := checkJSON(body); err != nil {
 		return nil, newProblem(http.StatusBadRequest, "the submission "+err.Error(), "")
 	}
-	var problems []FieldProblem
-	s := &submission{
-		fields: readFields(body, "", fieldNames, &problems), reader: rd, now: rd.now(),
-		m: &statemachine.MessageAccepted{Owner: from.Owner, IdempotencyKey: idempotencyKey},
-	}
-	s.read()
-	if len(problems) > 0 {
+	s := rd.forms.Get().(*submission)
+	defer s.putBack()
+	s.now = rd.now()
+	s.m = &acceptance{MessageAccepted: statemachine.MessageAccepted{Owner: from.Owner, IdempotencyKey: idempotencyKey}}
+	s.fields.read(body)
+	s.judge()
+	if len(s.found) > 0 {
 		p := newProblem(http.StatusUnprocessableEntity, "the submission is not valid", "")
-		p.Errors = problems
+		p.Errors = s.found
 		return nil, p
 	}
 	s.m.Message = rd.ids.next(s.now)
-	s.m.RequestHash = s.hash()
-	return s.m, nil
+	s.m.hash = s.hash()
+	s.m.RequestHash = s.m.hash[:]
+	return &s.m.MessageAccepted, nil
 }
 
-func (s *submission) read() {
+// putBack leaves the form to the next one.
+func (s *submission) putBack() {
+	clear(s.values)
+	s.found, s.smsc, s.m = nil, nil, nil
+	s.reader.forms.Put(s)
+}
+
+// judge makes the message of the fields.
+func (s *submission) judge() {
 	if s.smsc = s.chooseSMSC(); s.smsc == nil {
 		return // nothing else can be judged without it
 	}
@@ -76,20 +104,22 @@ func (s *submission) read() {
 	s.m.ProtocolID = byte(s.number(fieldProtocolID, 0xFF))
 	s.m.Priority = byte(s.number(fieldPriority, 3))
 	s.m.ReplaceIfPresent = byte(s.number(fieldReplace, 1))
-	s.m.InDoubt = s.oneOf(fieldInDoubt, "hold", "resend")
+	s.m.InDoubt = s.oneOf(fieldInDoubt, inDoubtWords)
 	s.m.CallbackURL = s.callbackURL()
 }
 
+var inDoubtWords = []string{"hold", "resend"}
+
 func (s *submission) chooseSMSC() *SMSC {
-	name := s.text(fieldSMSC)
-	if name == "" {
-		name = s.reader.def
-	}
-	if name == "" {
+	name := s.characters(fieldSMSC)
+	if len(name) == 0 && s.reader.def == "" {
 		s.wrong(fieldSMSC, "must be given: there are several and no default_smsc is configured")
 		return nil
 	}
-	smsc, ok := s.reader.smscs[name]
+	smsc, ok := s.reader.smscs[string(name)]
+	if len(name) == 0 {
+		smsc, ok = s.reader.smscs[s.reader.def]
+	}
 	if !ok {
 		s.wrong(fieldSMSC, "is not configured")
 	}
@@ -133,7 +163,7 @@ func (s *submission) registeredDelivery() byte {
 		return byte(s.number(fieldRegisteredDelivery, 0xFF))
 	}
 	others := s.smsc.RegisteredDelivery &^ receiptBits
-	switch v.str {
+	switch string(v.text) {
 	case "final":
 		return others | receiptFinal
 	case "failure":
