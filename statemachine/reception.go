@@ -9,19 +9,21 @@ import (
 // reception judges a PDU that the SMSC sent us.
 func (s *step) reception(r *Reception) error {
 	s.by = r.SMSC
-	e := s.read(s.rec.Seq, s.rec.At, r)
+	e := &s.own
+	*e = s.read(s.rec.Seq, s.rec.At, r)
+	s.eff.Reading = &e.receipt
 	if !e.receipt.IsEvidence() {
-		return s.setAside(&e)
+		return s.setAside(e)
 	}
-	f, err := s.correlate(&e)
+	f, err := s.correlate(e)
 	if err != nil {
 		return err
 	}
 	if f.correlation == Matched {
-		return s.apply(&e, &f)
+		return s.apply(e, &f)
 	}
-	s.decideHeld(&e, &f)
-	return s.hold(&e, &f)
+	s.decideHeld(e, &f)
+	return s.hold(e, &f)
 }
 
 // setAside takes a reception that is no evidence: undecodable, or something else than a receipt.

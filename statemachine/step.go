@@ -44,6 +44,8 @@ type step struct {
 	again  bool   // the record is folded once more (refold.go)
 
 	refolded ID // message that was folded again: what ended in it ended when it did
+
+	own evidence // what a Reception says
 }
 
 // begin empties e and gives the step that fills it, in the room that e keeps for it.
@@ -55,11 +57,11 @@ func (e *Effects) begin(f Fold, v View, rec Record) *step {
 	return s
 }
 
-// leave lets go of all but the room that the next step needs.
+// leave lets go of what the step was given.
 func (s *step) leave() {
 	clear(s.edited)
 	clear(s.woken)
-	*s = step{edited: s.edited[:0], woken: s.woken[:0]}
+	s.view, s.rec, s.eff = nil, Record{}, nil
 }
 
 // run is the whole step; why tells why the record changes nothing.

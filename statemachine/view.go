@@ -65,6 +65,9 @@ type Effects struct {
 	Drop       *Drop
 	Restored   *Restored // in place of the last one; nil = unchanged
 	Hold       *HoldChange
+	// Reading is what was read of the record's own PDU, where that is a Reception; else nil. It changes nothing, and is
+	// valid until the next Step.
+	Reading *receipt.Receipt
 	// NoEffect says why the record changed nothing, when its condition no longer held.
 	NoEffect string
 
@@ -73,12 +76,11 @@ type Effects struct {
 
 // reset empties e but keeps its room.
 func (e *Effects) reset() {
-	*e = Effects{
-		Messages: emptied(e.Messages), Decisions: emptied(e.Decisions), Index: emptied(e.Index), Inbox: emptied(e.Inbox),
-		Exceptions: emptied(e.Exceptions), Unanswered: emptied(e.Unanswered), Queue: emptied(e.Queue),
-		Tallies: emptied(e.Tallies), Inbound: emptied(e.Inbound), Windows: emptied(e.Windows), Overdue: emptied(e.Overdue),
-		step: e.step,
-	}
+	e.Messages, e.Decisions, e.Index, e.Inbox = emptied(e.Messages), emptied(e.Decisions), emptied(e.Index), emptied(e.Inbox)
+	e.Exceptions, e.Unanswered, e.Queue = emptied(e.Exceptions), emptied(e.Unanswered), emptied(e.Queue)
+	e.Tallies, e.Inbound, e.Windows, e.Overdue = emptied(e.Tallies), emptied(e.Inbound), emptied(e.Windows), emptied(e.Overdue)
+	e.Reprocess, e.Drop, e.Restored, e.Hold, e.Reading = nil, nil, nil, nil, nil
+	e.NoEffect = ""
 }
 
 // emptied lets go of what a slice pointed to, and keeps its room.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -45,18 +44,9 @@ func newApplier(db *bbolt.DB, file string, filters *filters, fold statemachine.F
 	return &applier{db: db, file: file, filters: filters, fold: fold, record: record}
 }
 
-// applied is a record with what came of it.
-type applied struct {
-	record    statemachine.Record
-	decisions []statemachine.Decision
-	messages  []*statemachine.Message // as it left them
-	noEffect  string
-}
-
-// run folds one batch and commits it. next gives records from a seq on, none to end the batch. each, if
-// not nil, is told of what was applied once it is committed. After an error nothing has changed.
-func (a *applier) run(next func(seq uint64) ([]statemachine.Record, error), each func(applied)) error {
-	var all []applied
+// run folds one batch and commits it. next gives records from a seq on, none to end the batch. folded, if not nil, is
+// shown what came of each, as of a Witness. After an error nothing has changed.
+func (a *applier) run(next func(seq uint64) ([]statemachine.Record, error), folded func(statemachine.Record, *statemachine.Effects)) error {
 	var b *batch
 	err := guard(a.file, func() error {
 		known := a.filters.now()
@@ -70,7 +60,7 @@ func (a *applier) run(next func(seq uint64) ([]statemachine.Record, error), each
 		if b, err = a.begin(state); err != nil {
 			return err
 		}
-		if all, err = a.foldAll(b, next, each != nil); err != nil {
+		if err = a.foldAll(b, next, folded); err != nil {
 			return err
 		}
 		if err := b.flush(b.tx); err != nil {
@@ -87,26 +77,23 @@ func (a *applier) run(next func(seq uint64) ([]statemachine.Record, error), each
 		return diskFull(err)
 	}
 	a.end(b)
-	for _, x := range all {
-		each(x)
-	}
 	return nil
 }
 
-// foldAll folds what next gives; keep says to return what came of it.
-func (a *applier) foldAll(b *batch, next func(seq uint64) ([]statemachine.Record, error), keep bool) (all []applied, err error) {
+// foldAll folds what next gives.
+func (a *applier) foldAll(b *batch, next func(seq uint64) ([]statemachine.Record, error), folded func(statemachine.Record, *statemachine.Effects)) error {
 	records, err := next(b.cursor + 1)
 	for ; err == nil && len(records) > 0; records, err = next(b.cursor + 1) {
 		for _, rec := range records {
 			if err := b.step(a.fold, rec, &a.eff); err != nil {
-				return nil, stateDamaged(rec.Seq, err)
+				return stateDamaged(rec.Seq, err)
 			}
-			if keep {
-				all = append(all, applied{rec, slices.Clone(a.eff.Decisions), slices.Clone(a.eff.Messages), a.eff.NoEffect})
+			if folded != nil {
+				folded(rec, &a.eff)
 			}
 		}
 	}
-	return all, err
+	return err
 }
 
 func (a *applier) begin(tx *stateTx) (b *batch, err error) {
@@ -188,14 +175,21 @@ func (s *Store) gather(pause *time.Timer, written <-chan struct{}) {
 func (s *Store) applyBatch() error {
 	s.applyMu.Lock()
 	defer s.applyMu.Unlock()
-	each := func(a applied) {
-		s.judged.add(a)
-		if s.cfg.OnDecisions != nil {
-			s.cfg.OnDecisions(a.record, a.decisions, a.messages)
+	var witness Witness
+	if s.cfg.Witness != nil {
+		witness = s.cfg.Witness()
+	}
+	folded := func(rec statemachine.Record, eff *statemachine.Effects) {
+		s.judged.add(rec, eff)
+		if witness != nil {
+			witness.Folded(rec, eff)
 		}
 	}
-	if err := s.applier.run(s.nextRecords(s.applied.Load()), each); err != nil {
+	if err := s.applier.run(s.nextRecords(s.applied.Load()), folded); err != nil {
 		return err
+	}
+	if witness != nil {
+		witness.Committed()
 	}
 	if s.applier.putBack {
 		s.putBacks.Add(1)

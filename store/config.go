@@ -37,17 +37,26 @@ type Config struct {
 	// like any other.
 	Unsynced bool
 
-	// OnDecisions and OnCommit are for metrics; nil = none. They are called by the applier after each
-	// record that it applied for the first time, with the messages as the record left them, and by the writer
-	// after each commit. They must not block, nor ask the store.
-	OnDecisions func(statemachine.Record, []statemachine.Decision, []*statemachine.Message)
-	OnCommit    func(records int, elapsed time.Duration)
+	// Witness gives who is shown a batch of records that the applier applies for the first time; nil = nobody is.
+	Witness func() Witness
+	// OnCommit is told by the writer of each commit, for metrics; nil = nobody is. It must not block, nor ask the store.
+	OnCommit func(records int, elapsed time.Duration)
 
 	// OnObstacle is told by the applier when it cannot go on for now (ErrDiskFull, ErrKey), and with nil
 	// when it goes on. Receptions are still taken meanwhile, as far as there is room. nil = nobody is told.
 	OnObstacle func(error)
 
 	partial bool // Dir is a backup that is being made
+}
+
+// Witness is shown what comes of the records of one batch, for metrics and logs. It must not block, nor ask the store.
+type Witness interface {
+	// Folded is told what came of a record, before that is committed; the messages are as the record left them. All
+	// that it is given is valid until it returns, but for strings, which may be kept.
+	Folded(rec statemachine.Record, eff *statemachine.Effects)
+	// Committed says that all of the batch is. It is not called where the batch came to nothing: another witness will
+	// be shown its records.
+	Committed()
 }
 
 // Span is a half-open range of octets.

@@ -81,9 +81,9 @@ func (j *judged) end() {
 	}
 }
 
-// add takes what came of a record, if that may be waited for.
-func (j *judged) add(a applied) {
-	switch a.record.Fact.(type) {
+// add takes what came of a record, if that may be waited for. Who waits takes it once it is committed.
+func (j *judged) add(rec statemachine.Record, eff *statemachine.Effects) {
+	switch rec.Fact.(type) {
 	case *statemachine.Operator, *statemachine.Retry, *statemachine.QueryResp, *statemachine.CancelResp:
 	default:
 		return // traffic, which Append and Post are for
@@ -96,7 +96,7 @@ func (j *judged) add(a applied) {
 	if j.bySeq == nil {
 		j.bySeq = make(map[uint64]Judgement)
 	}
-	j.bySeq[a.record.Seq] = Judgement{a.record, a.decisions, a.noEffect}
+	j.bySeq[rec.Seq] = Judgement{rec, slices.Clone(eff.Decisions), eff.NoEffect}
 }
 
 func (j *judged) take(records []statemachine.Record) []Judgement {

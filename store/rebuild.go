@@ -46,7 +46,7 @@ func rebuild(ctx context.Context, cfg Config, progress func(done, total uint64))
 	}
 	defer os.Remove(path + tmpSuffix) // of no effect once it was renamed
 	for err == nil && a.cursor < s.log.last() {
-		err = a.run(s.recordsUpTo(s.log.last(), nil), func(applied) { r.Records++ })
+		err = a.run(s.recordsUpTo(s.log.last(), nil), func(statemachine.Record, *statemachine.Effects) { r.Records++ })
 		if progress != nil {
 			progress(a.cursor, s.log.last())
 		}

@@ -47,18 +47,20 @@ func (l *accessLog) submit(smsc string, one answer, messageID, outcome string) {
 		zap.String("outcome", outcome), zap.String("message_id", messageID), zap.Duration("elapsed", one.RoundTrip))
 }
 
-// received writes the line of a reception and what was decided about it.
-func (l *accessLog) received(seq uint64, r *statemachine.Reception, reading *receipt.Receipt, decisions []statemachine.Decision) {
-	if l == nil {
-		return
-	}
+// accessLine is a line that is still to be written.
+type accessLine struct {
+	event  string
+	fields []zap.Field
+}
+
+// receptionLine is the line of a reception and what was decided about it.
+func receptionLine(seq uint64, r *statemachine.Reception, reading *receipt.Receipt, decisions []statemachine.Decision) accessLine {
 	fields := []zap.Field{
 		zap.String("smsc", r.SMSC), zap.String("session", r.Session), zap.Uint64("seq", seq),
 		zap.String("source", maskNumber(reading.Source.Addr)), zap.String("dest", maskNumber(reading.Dest.Addr)),
 	}
 	if reading.Kind == receipt.Message {
-		l.log.Info("mo", fields...)
-		return
+		return accessLine{"mo", fields}
 	}
 	fields = append(fields, zap.String("kind", reading.Kind.String()), zap.String("message_id", reading.ID), zap.String("state", reading.State.String()))
 	for i := range decisions {
@@ -68,7 +70,13 @@ func (l *accessLog) received(seq uint64, r *statemachine.Reception, reading *rec
 			break
 		}
 	}
-	l.log.Info("receipt", fields...)
+	return accessLine{"receipt", fields}
+}
+
+func (l *accessLog) write(lines []accessLine) {
+	for i := range lines {
+		l.log.Info(lines[i].event, lines[i].fields...)
+	}
 }
 
 // reopen takes the file anew by its name, which logrotate may have given to another.

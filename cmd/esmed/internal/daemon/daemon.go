@@ -16,7 +16,6 @@ import (
 
 	"esmed/cmd/esmed/internal/config"
 	"esmed/cmd/esmed/internal/control"
-	"esmed/receipt"
 	"esmed/statemachine"
 	"esmed/store"
 )
@@ -122,12 +121,10 @@ func (d *daemon) openLogs() (err error) {
 }
 
 func (d *daemon) storeConfig() store.Config {
-	w := &witness{metrics: d.metrics, access: d.access, clock: d.clock, log: d.log, rules: func(smsc string) *receipt.Rules {
-		return receiptRules(d.rules.Load(), smsc)
-	}}
+	w := &witnesses{metrics: d.metrics, access: d.access, clock: d.clock, log: d.log}
 	return store.Config{
 		Dir: d.cfg.DataDir, Decode: DecodePDU, TextSpans: TextSpans,
-		OnDecisions: w.decided, OnCommit: d.metrics.commit, OnObstacle: d.obstacle,
+		Witness: w.batch, OnCommit: d.metrics.commit, OnObstacle: d.obstacle,
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"esmed/smpp"
-	"esmed/statemachine"
 )
 
 // metrics are what the daemon counts as it happens; what can be asked for when it is wanted, gauges
@@ -86,16 +85,6 @@ func (m *metrics) unanswered(smsc string) { m.submits.WithLabelValues(smsc, "no_
 // acknowledged takes an answer to a delivery, elapsed after it came.
 func (m *metrics) acknowledged(smsc string, elapsed time.Duration) {
 	m.receiptAck.WithLabelValues(smsc).Observe(elapsed.Seconds())
-}
-
-// decided takes what the applier concluded for an SMSC.
-func (m *metrics) decided(smsc string, d *statemachine.Decision) {
-	if d.Verdict != "" {
-		m.verdicts.WithLabelValues(smsc, string(d.Verdict)).Inc()
-	}
-	if d.To != statemachine.NoState && d.To != d.From {
-		m.states.WithLabelValues(smsc, d.To.String()).Inc()
-	}
 }
 
 // statusLabel names the statuses of SMPP; vendors' own share one label, since an SMSC can send any.

@@ -19,7 +19,8 @@ func TestMetrics_followPrometheusConventions(t *testing.T) {
 	m.answered("alpha", smpp.StatusOK, time.Millisecond)
 	m.unanswered("alpha")
 	m.acknowledged("alpha", time.Millisecond)
-	m.decided("alpha", &statemachine.Decision{Verdict: statemachine.VerdictApplied, From: statemachine.Submitted, To: statemachine.Delivered})
+	m.verdicts.WithLabelValues("alpha", string(statemachine.VerdictApplied)).Inc()
+	m.states.WithLabelValues("alpha", statemachine.Delivered.String()).Inc()
 	problems, err := testutil.GatherAndLint(m.registry)
 	require.NoError(t, err)
 	require.Empty(t, problems)
@@ -36,10 +37,14 @@ func TestMetrics_anSMSCCannotMakeLabels(t *testing.T) {
 // TestWitness_aRecordWithoutAnSMSC: what a person decides is counted for the SMSC of the message.
 func TestWitness_aRecordWithoutAnSMSC(t *testing.T) {
 	m := newMetrics()
-	w := &witness{metrics: m, clock: newTimekeeper(zap.NewNop(), m.alerts.WithLabelValues(control.AlertClock))}
-	w.decided(statemachine.Record{Fact: &statemachine.Operator{Action: statemachine.ActionNotSent}},
-		[]statemachine.Decision{{Message: "M1", From: statemachine.InDoubt, To: statemachine.Queued}},
-		[]*statemachine.Message{{ID: "M1", SMSC: "alpha"}})
+	all := &witnesses{metrics: m, clock: newTimekeeper(zap.NewNop(), m.alerts.WithLabelValues(control.AlertClock))}
+	w := all.batch()
+	w.Folded(statemachine.Record{Fact: &statemachine.Operator{Action: statemachine.ActionNotSent}}, &statemachine.Effects{
+		Decisions: []statemachine.Decision{{Message: "M1", From: statemachine.InDoubt, To: statemachine.Queued}},
+		Messages:  []*statemachine.Message{{ID: "M1", SMSC: "alpha"}},
+	})
+	require.Zero(t, testutil.CollectAndCount(m.states), "it is not committed yet")
+	w.Committed()
 	require.InDelta(t, 1, testutil.ToFloat64(m.states.WithLabelValues("alpha", "QUEUED")), 0)
 	require.Equal(t, 1, testutil.CollectAndCount(m.states))
 }
