@@ -95,8 +95,8 @@ func TestOpen_format2(t *testing.T) {
 		due, err := s.NextQueued(ctx, "alpha", began.AddDate(0, 0, 1), nil, nil, 0)
 		require.NoError(t, err)
 		for _, q := range due {
-			require.Equal(t, "Your code is "+string(q.Message.ID), string(q.Accepted.Parts[0].ShortMessage))
-			ids = append(ids, q.Message.ID)
+			require.Equal(t, "Your code is "+string(q.Entry.Message), string(q.Accepted.Parts[0].ShortMessage))
+			ids = append(ids, q.Entry.Message)
 		}
 		return ids
 	}

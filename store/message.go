@@ -9,8 +9,13 @@ import (
 	"esmed/statemachine"
 )
 
-// messageValidUntil is the field that QueueEnds reads alone.
-const messageValidUntil = 19
+// Fields that are read alone: by QueueEnds, and by who sends a part.
+const (
+	messageValidUntil  = 19
+	messageAcceptedSeq = 13
+	messageParts       = 22
+	partAttempts       = 5
+)
 
 // appendMessage encodes state.proto's Message.
 func appendMessage(b []byte, m *statemachine.Message) []byte {
@@ -26,7 +31,7 @@ func appendMessage(b []byte, m *statemachine.Message) []byte {
 	b = putUint(b, 10, uint64(m.RegisteredDelivery))
 	b = putUint(b, 11, uint64(m.Priority))
 	b = putString(b, 12, m.InDoubt)
-	b = putUint(b, 13, m.AcceptedSeq)
+	b = putUint(b, messageAcceptedSeq, m.AcceptedSeq)
 	b = putTime(b, 14, m.AcceptedAt)
 	b = putTime(b, 15, m.SubmittedAt)
 	b = putTime(b, 16, m.FinalisedAt)
@@ -37,7 +42,7 @@ func appendMessage(b []byte, m *statemachine.Message) []byte {
 	b = putUint(b, 21, uint64(m.State))
 	var at int
 	for i := range m.Parts {
-		b, at = openNested(b, 22)
+		b, at = openNested(b, messageParts)
 		b = closeNested(appendPart(b, &m.Parts[i]), at)
 	}
 	if m.Counts != (statemachine.Counts{}) {
@@ -65,7 +70,7 @@ func appendPart(b []byte, p *statemachine.Part) []byte {
 	b = putBool(b, 4, p.Partial)
 	var at int
 	for i := range p.Attempts {
-		b, at = openNested(b, 5)
+		b, at = openNested(b, partAttempts)
 		b = closeNested(appendAttempt(b, &p.Attempts[i]), at)
 	}
 	b = putUint(b, 6, p.QueuedSeq)
@@ -199,7 +204,7 @@ func readMessageField(f *fields, m *statemachine.Message) {
 		m.Priority = byte(f.u)
 	case 12:
 		m.InDoubt = f.str()
-	case 13:
+	case messageAcceptedSeq:
 		m.AcceptedSeq = f.u
 	case 14:
 		m.AcceptedAt = f.time()
@@ -217,7 +222,7 @@ func readMessageField(f *fields, m *statemachine.Message) {
 		m.ValidityAsked = f.bool()
 	case 21:
 		m.State = statemachine.State(f.u)
-	case 22:
+	case messageParts:
 		f.nested(func(in *fields) { m.Parts = append(m.Parts, readPart(in)) })
 	case 23:
 		f.nested(func(in *fields) { m.Counts = readCounts(in) })
@@ -249,7 +254,7 @@ func readPart(f *fields) (p statemachine.Part) {
 			p.Asked = f.bool()
 		case 4:
 			p.Partial = f.bool()
-		case 5:
+		case partAttempts:
 			f.nested(func(in *fields) { p.Attempts = append(p.Attempts, readAttempt(in)) })
 		case 6:
 			p.QueuedSeq = f.u

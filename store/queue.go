@@ -13,9 +13,9 @@ import (
 // Queued is a part that is due, with all that is needed to send it. Texts are unsealed.
 type Queued struct {
 	Entry    statemachine.QueueEntry
-	Message  *statemachine.Message
-	Accepted *statemachine.MessageAccepted
-	TextGone bool // the texts' key was destroyed: they are zeros here, and nothing to be sent
+	Attempts int                           // that the part has had
+	Accepted *statemachine.MessageAccepted // the store's: not to be modified
+	TextGone bool                          // the texts' key was destroyed: they are zeros here, and nothing to be sent
 }
 
 // QueueCursor remembers how far a dispatcher has read the queue of its SMSC, so that entries that it
@@ -35,7 +35,7 @@ type QueueCursor struct {
 // It does not wait for the applier: when it gives nothing, wait for Changed (taken before the call) or until
 // NextDue. skip names entries that the dispatcher has already taken; it and cur may be nil. ErrKey: a text
 // cannot be unsealed at present; nothing was handed out.
-func (s *Store) NextQueued(ctx context.Context, smsc string, now time.Time, cur *QueueCursor, skip func(statemachine.QueueEntry) bool, limit int) (parts []Queued, err error) {
+func (s *Store) NextQueued(ctx context.Context, smsc string, now time.Time, cur *QueueCursor, skip func(statemachine.QueueEntry) bool, limit int) ([]Queued, error) {
 	if cur == nil {
 		cur = new(QueueCursor)
 	}
@@ -46,18 +46,10 @@ func (s *Store) NextQueued(ctx context.Context, smsc string, now time.Time, cur 
 	if n := s.putBacks.Load(); n != cur.putBacks {
 		r.cursor = QueueCursor{putBacks: n}
 	}
-	err = s.view(func(tx *stateTx) error {
-		parts, err = r.read(tx)
-		return err
-	})
-	for i := range parts {
-		switch {
-		case err != nil:
-		case i > 0 && parts[i-1].Message.ID == parts[i].Message.ID:
-			parts[i].Accepted, parts[i].TextGone = parts[i-1].Accepted, parts[i-1].TextGone
-		default:
-			parts[i].Accepted, parts[i].TextGone, err = s.acceptedAt(parts[i].Message.AcceptedSeq)
-		}
+	var accepted []acceptedRecord
+	err := s.view(r.read)
+	if err == nil {
+		accepted, err = s.accepted(r.accepted)
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -65,8 +57,11 @@ func (s *Store) NextQueued(ctx context.Context, smsc string, now time.Time, cur 
 	if err != nil {
 		return nil, fmt.Errorf("store: queue: %w", err)
 	}
+	for i, a := range accepted {
+		r.parts[i].Accepted, r.parts[i].TextGone = a.fact, a.textGone
+	}
 	*cur = r.cursor
-	return parts, nil
+	return r.parts, nil
 }
 
 // queueReader looks for due entries.
@@ -77,26 +72,71 @@ type queueReader struct {
 	limit  int
 	cursor QueueCursor // as it is when what was read is handed out
 
-	due []statemachine.QueueEntry
+	due      []statemachine.QueueEntry
+	parts    []Queued // of due, those whose message there is
+	accepted []uint64 // of each of parts, the record that accepted its message
 }
 
-// read chooses the parts and reads their messages.
-func (r *queueReader) read(tx *stateTx) (parts []Queued, err error) {
+// read chooses the parts and reads of their messages what sending them takes.
+func (r *queueReader) read(tx *stateTx) error {
 	for priority := lowestFirst; priority >= 0 && len(r.due) < r.limit; priority-- {
 		if err := r.level(tx, priority); err != nil {
-			return nil, err
+			return err
 		}
 	}
+	if len(r.due) == 0 {
+		return nil
+	}
+	parts, err := tx.heads()
+	if err != nil {
+		return err
+	}
+	r.parts, r.accepted = make([]Queued, 0, len(r.due)), make([]uint64, 0, len(r.due))
 	for _, e := range r.due {
-		m, err := messageIn(tx, e.Message)
-		if err != nil {
-			return nil, err
+		p := parts.of(e.Message)
+		if p == nil {
+			continue
 		}
-		if m != nil {
-			parts = append(parts, Queued{Entry: e, Message: m})
+		row := tx.get(p.table(tableMessages), []byte(e.Message))
+		if row == nil {
+			continue
+		}
+		accepted, attempts, err := readSending(row, e.Part)
+		if err != nil {
+			return err
+		}
+		r.parts, r.accepted = append(r.parts, Queued{Entry: e, Attempts: attempts}), append(r.accepted, accepted)
+	}
+	return nil
+}
+
+// readSending reads of a message's row which record accepted it, and how many attempts a part (from 1) has had.
+func readSending(row []byte, part int) (accepted uint64, attempts int, err error) {
+	f := fields{rest: row}
+	for f.next() {
+		switch f.num {
+		case messageAcceptedSeq:
+			accepted = f.u
+		case messageParts:
+			if part--; part != 0 {
+				continue
+			}
+			in := fields{rest: f.b}
+			for in.next() {
+				if in.num == partAttempts {
+					attempts++
+				}
+			}
+			err = in.err
 		}
 	}
-	return parts, nil
+	switch {
+	case f.err != nil:
+		err = f.err
+	case part > 0:
+		err = errMalformed // it has fewer
+	}
+	return accepted, attempts, err
 }
 
 // level chooses among those of one priority.

@@ -36,8 +36,8 @@ func TestNextQueued(t *testing.T) {
 		parts, err := s.NextQueued(ctx, "alpha", now, cur, skip, limit)
 		require.NoError(t, err)
 		for _, q := range parts {
-			require.Equal(t, q.Entry.Message, q.Message.ID)
-			require.Equal(t, "text of "+string(q.Message.ID), string(q.Accepted.Parts[0].ShortMessage))
+			require.Equal(t, q.Entry.Message, q.Accepted.Message)
+			require.Equal(t, "text of "+string(q.Entry.Message), string(q.Accepted.Parts[0].ShortMessage))
 			ids = append(ids, fmt.Sprint(q.Entry.Message, "/", q.Entry.Part))
 		}
 		return ids
@@ -325,8 +325,8 @@ func TestNextQueued_goesOnAfterRestart(t *testing.T) {
 			if i > 0 {
 				require.GreaterOrEqual(t, parts[i-1].Entry.Priority, q.Entry.Priority)
 			}
-			of[q.Entry.Priority] = append(of[q.Entry.Priority], q.Message.ID)
-			facts[i] = &statemachine.Sent{Message: q.Message.ID, Part: 1, Attempt: 1, SMSC: smsc, Session: smsc + "/1"}
+			of[q.Entry.Priority] = append(of[q.Entry.Priority], q.Entry.Message)
+			facts[i] = &statemachine.Sent{Message: q.Entry.Message, Part: 1, Attempt: 1, SMSC: smsc, Session: smsc + "/1"}
 		}
 		got[smsc] = of
 		s.append(facts...) // what is in the log is not handed out again, applied or not

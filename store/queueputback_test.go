@@ -35,7 +35,7 @@ func TestNextQueued_whatIsPutBackIsNotPassedOver(t *testing.T) {
 		parts, err := s.NextQueued(ctx, "alpha", began, &cur, nil, 0)
 		require.NoError(t, err)
 		for _, q := range parts {
-			ids = append(ids, q.Message.ID)
+			ids = append(ids, q.Entry.Message)
 		}
 		return ids
 	}

@@ -176,29 +176,17 @@ func (s *Store) Record(ctx context.Context, seq uint64) (statemachine.Record, er
 }
 
 // Accepted is what a message was accepted with, its texts unsealed, zeros where their key was destroyed;
-// ErrNotFound when there is none.
+// ErrNotFound when there is none. It is the store's, and not to be modified.
 func (s *Store) Accepted(ctx context.Context, id statemachine.ID) (*statemachine.MessageAccepted, error) {
 	m, err := s.Message(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	a, _, err := s.acceptedAt(m.AcceptedSeq)
+	read, err := s.accepted([]uint64{m.AcceptedSeq})
 	if err != nil {
 		return nil, fmt.Errorf("store: accepted: %w", err)
 	}
-	return a, nil
-}
-
-func (s *Store) acceptedAt(seq uint64) (a *statemachine.MessageAccepted, textGone bool, err error) {
-	e, err := s.entry(seq)
-	if err != nil {
-		return nil, false, err
-	}
-	a, ok := e.Fact.(*statemachine.MessageAccepted)
-	if !ok {
-		return nil, false, &DamagedError{File: stateFile, Seq: seq, Err: errMalformed}
-	}
-	return a, e.textGone, nil
+	return read[0].fact, nil
 }
 
 // ReportRow are the counters of the messages of an hour (of accepted_at, UTC) and SMSC.

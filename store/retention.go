@@ -280,6 +280,7 @@ func (r *retention) texts(ctx context.Context) (err error) {
 	if r.step.More || err != nil {
 		return err
 	}
+	r.s.recent.forget()
 	r.step.Keys, err = r.s.keys.destroyBefore(before, retentionPage)
 	r.step.More = r.step.Keys > 0
 	return err

@@ -31,6 +31,7 @@ type Store struct {
 
 	intake    intake
 	feed      feed
+	recent    recent
 	applier   *applier
 	filters   *filters
 	rulesMu   sync.Mutex // one SetRules at a time

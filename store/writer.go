@@ -236,6 +236,7 @@ func (w *writer) publish(elapsed time.Duration) {
 		return
 	}
 	w.s.feed.push(w.records)
+	w.s.recent.add(w.records, w.ends)
 	w.s.end.Store(w.records[n-1].Seq)
 	w.s.head.Store(&Head{w.records[n-1].Seq, w.s.log.chain.head, w.records[n-1].At})
 	w.s.wake()

@@ -224,7 +224,7 @@ func (d *dispatcher) prepare(b *batch, q store.Queued) {
 	b.slots = b.slots[1:]
 	a := attempt{
 		ref: statemachine.AttemptRef{
-			Message: m.Message, Part: q.Entry.Part, Attempt: len(q.Message.Parts[q.Entry.Part-1].Attempts) + 1,
+			Message: m.Message, Part: q.Entry.Part, Attempt: q.Attempts + 1,
 		},
 		dest: m.Dest.Addr, sentAt: b.at, validUntil: m.ValidUntil, probe: d.pause.on(), parts: len(m.Parts),
 	}
