@@ -119,6 +119,9 @@ func (t *stateTx) bucket(id tableID) *bbolt.Bucket {
 		if b != nil && id.table > plainTables {
 			b = b.Bucket(id.partName())
 		}
+		if b != nil && id.table == tableDecisions {
+			b.FillPercent = sequentialFill
+		}
 		t.buckets[id] = b
 	}
 	return b
@@ -163,7 +166,7 @@ func (t *stateTx) writable(id tableID) (*bbolt.Bucket, error) {
 		b, err = b.CreateBucketIfNotExists(id.partName())
 	}
 	if err == nil {
-		if id.table == tableDecisions || id.table == tableMessages {
+		if id.table == tableDecisions {
 			b.FillPercent = sequentialFill
 		}
 		t.buckets[id] = b
@@ -171,7 +174,8 @@ func (t *stateTx) writable(id tableID) (*bbolt.Bucket, error) {
 	return b, err
 }
 
-// sequentialFill is for tables whose keys come (nearly) in order.
+// sequentialFill is for a table whose keys come in order and whose rows are never changed: what grows later would
+// split pages that are full. bbolt keeps it for as long as a transaction.
 const sequentialFill = 0.95
 
 // errStop ends a scan without being its result.
