@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -9,64 +11,101 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"esmed/smpp/smpptest"
+	"esmed/cmd/smscsim/lives"
 )
 
+// loading is what load was told.
+type loading struct {
+	lives.Load
+	tokenFile, output string
+	within            time.Duration
+}
+
+// errWrong ends a load whose counts do not add up; its output has said which.
+var errWrong = errors.New("what was accepted, sent and reported does not add up")
+
 func loadCommand() *cobra.Command {
-	l := smpptest.Load{RegisteredDelivery: 1}
-	var passwordFile string
-	var within time.Duration
+	var l loading
 	c := &cobra.Command{
-		Use:   "load [flags]",
-		Short: "Be an ESME that submits as fast as it can",
-		Long: `Binds as transceiver, submits, answers every receipt ESME_ROK at once (and keeps none), and prints rates.
-Against "smscsim serve" this is what the wire can do, to compare an ESME with.`,
-		Example: `  smscsim load --addr 127.0.0.1:2775 --submits 100000 --window 1000`,
-		Args:    noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if passwordFile != "" {
-				password, err := os.ReadFile(passwordFile)
-				if err != nil {
-					return err
-				}
-				l.Password = strings.TrimRight(string(password), "\r\n")
-			}
-			ctx, stop := context.WithTimeout(c.Context(), within)
-			defer stop()
-			res, err := l.Run(ctx)
-			if err == nil || ctx.Err() != nil {
-				printLoad(c, res)
-			}
-			if ctx.Err() == context.DeadlineExceeded {
-				return fmt.Errorf("not done within %s", within)
-			}
-			return err
-		},
+		Use:   "load --socket F --smsc-status F (--lives N | --duration D) [flags]",
+		Short: "Put whole lives on an esmed and measure them",
+		Long: `Submits messages through esmed's HTTP API, waits until the simulator has had an answer to every receipt
+and esmed's report shows every message final, and prints how fast that was and what it cost.
+
+It fails if anything is lost or doubled: what the API accepted, what the SMSC took on (by number and by a sum
+over destinations and texts) and what the report counts have to be the same. Nothing else may be submitted
+meanwhile. Every receipt must be a final one, so "serve" is to be started without refusals and drops.
+
+CPU is the daemon's own. Loader and simulator share the machine with it, so what they use is told beside.`,
+		Example: `  smscsim serve --addr 127.0.0.1:2775 --status-file smsc.json
+  smscsim load --socket /run/esmed/esmed.sock --smsc-status smsc.json --lives 100000 --pid $(pidof esmed) --data-dir /var/lib/esmed
+  smscsim load --socket esmed.sock --smsc-status smsc.json --duration 5m --ahead 20000 -o json
+  smscsim load --socket esmed.sock --smsc-status smsc.json --duration 30s --rate 2000 --probes 20
+  smscsim load --listen 127.0.0.1:8080 --token-file token --smsc-status smsc.json --lives 10000 --clients 64`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return l.run(c) },
 	}
-	f := c.Flags()
-	f.StringVar(&l.Addr, "addr", "127.0.0.1:2775", "address of the SMSC")
-	f.StringVar(&l.SystemID, "system-id", "load", "system_id of the bind")
-	f.StringVar(&passwordFile, "password-file", "", "file with the password of the bind")
-	f.IntVar(&l.Submits, "submits", 10000, "how many")
-	f.IntVar(&l.Window, "window", 100, "outstanding submit_sm")
-	f.IntVar(&l.Rate, "rate", 0, "submit_sm a second; 0: no limit")
-	f.StringVar(&l.Text, "text", "", "of every message; a short one by default")
-	f.Uint8Var(&l.RegisteredDelivery, "registered-delivery", 1, "as in submit_sm; 0: no receipts are waited for")
-	f.DurationVar(&l.Quiet, "quiet", 5*time.Second, "end when nothing more has come for so long")
-	f.DurationVar(&within, "within", 10*time.Minute, "end, and fail, after so long")
+	addGroups(c, group("Where", l.where), group("How much", l.howMuch), group("What is measured", l.measured))
 	return c
 }
 
-func printLoad(c *cobra.Command, r smpptest.LoadResult) {
-	out := c.OutOrStdout()
-	fmt.Fprintf(out, "submitted %d, accepted %d, refused %d, unanswered %d\n", r.Submitted, r.Accepted, r.Refused, r.Submitted-r.Accepted-r.Refused)
-	fmt.Fprintf(out, "answers %.0f/s in %s, p50 %s p99 %s\n", rate(r.Accepted+r.Refused, r.Answered), r.Answered.Round(time.Millisecond), r.ResponseP50, r.ResponseP99)
-	fmt.Fprintf(out, "delivered to us %d, of these %d receipts: %.0f/s in %s\n", r.Deliveries, r.Receipts, rate(r.Deliveries, r.Elapsed), r.Elapsed.Round(time.Millisecond))
+func (l *loading) where(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&l.Socket, "socket", "", "esmed's socket")
+	f.StringVar(&l.Listen, "listen", "", "or the address of its API, with --token-file")
+	f.StringVar(&l.tokenFile, "token-file", "", "file with a token that may send and read")
+	f.StringVar(&l.Status, "smsc-status", "", "what \"smscsim serve --status-file\" writes")
+	f.IntVar(&l.PID, "pid", 0, "process of esmed, for its CPU, memory and octets written")
+	f.StringVar(&l.DataDir, "data-dir", "", "esmed's data_dir, for octets stored")
+	f.BoolP("help", "h", false, "this help")
 }
 
-func rate(n int, in time.Duration) float64 {
-	if in <= 0 {
-		return 0
+func (l *loading) howMuch(c *cobra.Command) {
+	f := c.Flags()
+	f.IntVar(&l.Lives, "lives", 0, "how many; 0: as --duration allows")
+	f.DurationVar(&l.Duration, "duration", 0, "of submitting; 0: until all --lives are submitted")
+	f.IntVar(&l.Rate, "rate", 0, "submissions a second; 0: as many as are taken")
+	f.IntVar(&l.Clients, "clients", 0, "so many clients send single requests, each waiting for its answer; 0: one batch")
+	f.IntVar(&l.Unanswered, "unanswered", 4096, "submissions of the batch that may wait for their results")
+	f.IntVar(&l.Ahead, "ahead", 0, "hold back while so many accepted lives are not done; 0: do not")
+	f.DurationVar(&l.within, "within", time.Hour, "end, and fail, after so long")
+}
+
+func (l *loading) measured(c *cobra.Command) {
+	f := c.Flags()
+	f.IntVar(&l.Probes, "probes", 0, "lives a second that are asked for until they are final")
+	f.DurationVar(&l.Scrape, "scrape", time.Second, "between looks at esmed's metrics during the run; 0: none")
+	f.DurationVar(&l.Quiet, "quiet", 30*time.Second, "give up when no life has ended for so long")
+	f.StringVarP(&l.output, "output", "o", "table", "table or json")
+}
+
+func (l *loading) run(c *cobra.Command) error {
+	if l.output != "table" && l.output != "json" {
+		return usageError{fmt.Errorf("--output: table or json, not %q", l.output)}
 	}
-	return float64(n) / in.Seconds()
+	if l.tokenFile != "" {
+		token, err := os.ReadFile(l.tokenFile)
+		if err != nil {
+			return err
+		}
+		l.Token = strings.TrimSpace(string(token))
+	}
+	if err := l.Validate(); err != nil {
+		return usageError{err}
+	}
+	ctx, stop := context.WithTimeout(c.Context(), l.within)
+	defer stop()
+	r, err := l.Run(ctx)
+	if err != nil {
+		return err
+	}
+	if l.output == "json" {
+		err = json.NewEncoder(c.OutOrStdout()).Encode(&r)
+	} else {
+		err = r.Print(c.OutOrStdout())
+	}
+	if err == nil && len(r.Wrong) > 0 {
+		err = errWrong
+	}
+	return err
 }

@@ -50,7 +50,7 @@ func rootCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(serveCommand(), loadCommand(), rateCommand(), auditCommand())
+	root.AddCommand(serveCommand(), loadCommand(), wireCommand(), rateCommand(), auditCommand())
 	return root
 }
 

@@ -34,7 +34,7 @@ func serveCommand() *cobra.Command {
 		Short: "Be an SMSC (the default command)",
 		Long: `Listens for ESMEs, takes what they submit, and sends receipts and whatever else the flags ask for.
 The first line on stdout is the address. What is not acknowledged is sent again after the next bind.
-Equal seeds do the same to equal submits.`,
+Equal seeds do the same to equal submits. Without --truth only counts are kept: memory does not grow.`,
 		Example: `  smscsim --addr 127.0.0.1:2775 --truth truth.ndjson
   smscsim --state DELIVRD=0.9,UNDELIV=0.1 --duplicates 0.05 --contradictions 0.01 --before-response 0.1
   smscsim --id hex --id-tlv hex --id-text decimal --data-sm 0.2 --receipt-delay 2s --receipt-jitter 3s
@@ -82,7 +82,7 @@ func (s *serving) run(ctx context.Context) error {
 	if err := s.cfg.Validate(); err != nil {
 		return usageError{err}
 	}
-	s.cfg.Truth = io.Discard
+	s.cfg.CountOnly = s.truth == ""
 	if s.truth != "" {
 		f, err := os.Create(s.truth)
 		if err != nil {
@@ -174,9 +174,10 @@ func (s *serving) status(server *smpptest.Server, ended bool) error {
 	}
 	b, err := json.Marshal(struct {
 		Addr  string `json:"addr"`
+		PID   int    `json:"pid"`
 		Ended bool   `json:"ended"`
 		smpptest.Stats
-	}{server.Addr(), ended, st})
+	}{server.Addr(), os.Getpid(), ended, st})
 	if err != nil {
 		return err
 	}

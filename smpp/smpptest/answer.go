@@ -55,10 +55,14 @@ func (s *Server) decide(sub *Submit, a *Action) {
 	s.keepTaken(sub)
 	s.nextNumber++
 	s.stats.accepted++
+	s.stats.textSum += Fingerprint(sub.Dest.Addr, sub.text())
 }
 
 // seen writes a submit to the truth.
 func (s *Server) seen(sub *Submit, a Action, ignored bool, now time.Time) {
+	if s.truth.none {
+		return
+	}
 	ref, _ := sub.tlv(s.cfg.Receipts.ClientRefTLV)
 	line := Line{Type: LineSubmit, At: now, N: sub.N, Conn: sub.Conn, Seq: sub.SequenceNumber, Source: sub.Source.Addr, Dest: sub.Dest.Addr,
 		Class: sub.ESMClass, RegisteredDelivery: sub.RegisteredDelivery, Text: sum(sub.text()), Ref: strings.TrimRight(string(ref), "\x00"), Ignored: ignored}

@@ -28,6 +28,10 @@ type Config struct {
 	// after the fact. Nil: kept in memory, see Server.Truth.
 	Truth io.Writer
 
+	// CountOnly keeps no truth, whatever Truth says: the Stats, which are exact, are all there is. A server
+	// for millions of submits costs less so, and its memory does not grow with them.
+	CountOnly bool
+
 	// OnSubmit, if not nil, sees each submit_sm with what the Config would have done about it, and
 	// returns what is done. It runs under the server's lock: it must not call the server.
 	OnSubmit func(Submit, Action) Action

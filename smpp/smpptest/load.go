@@ -58,7 +58,7 @@ type loader struct {
 	out     *bufio.Writer
 	sent    []time.Time // by sequence_number - first
 	res     LoadResult
-	latency histogram
+	latency Histogram
 	started time.Time
 }
 
@@ -115,7 +115,7 @@ func (l *loader) run(ctx context.Context) (LoadResult, error) {
 	g.Go(func() error { defer finish(); return l.receive() })
 	err := g.Wait()
 	finish()
-	l.res.ResponseP50, l.res.ResponseP99 = l.latency.quantile(0.5), l.latency.quantile(0.99)
+	l.res.ResponseP50, l.res.ResponseP99 = l.latency.Quantile(0.5), l.latency.Quantile(0.99)
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("smpptest: load: %w", err)
 	}
@@ -261,7 +261,7 @@ func (l *loader) answered(h header) {
 	if n < 0 || n >= len(l.sent) || l.sent[n].IsZero() {
 		return
 	}
-	l.latency.add(time.Since(l.sent[n]))
+	l.latency.Add(time.Since(l.sent[n]))
 	l.sent[n] = time.Time{}
 	l.res.Answered = time.Since(l.started)
 	if h.status == smpp.StatusOK {

@@ -133,13 +133,9 @@ func (s *Server) send(c *conn, dl *delivery, now time.Time) {
 	dl.sends++
 	dl.sentAt = now
 	s.stats.sent++
-	line := Line{Type: LineDelivery, At: now, D: dl.d, N: dl.N, Kind: dl.Kind, Command: readHeader(pdu).command, Conn: c.number, Seq: seq,
-		Class: dl.ESMClass, Source: dl.Source.Addr, Dest: dl.Dest.Addr, TLVID: dl.TLVID, TextID: dl.TextID, Word: dl.Word, State: dl.State,
-		Length: len(pdu), Sum: sum(pdu), Sends: dl.sends}
-	if dl.MessageState >= 0 {
-		line.MessageState = &dl.MessageState
+	if !s.truth.none {
+		s.truth.add(dl.line(c, pdu, now))
 	}
-	s.truth.add(line)
 	if a := dl.then; a != nil {
 		dl.then = nil
 		s.stats.pending--
@@ -147,25 +143,39 @@ func (s *Server) send(c *conn, dl *delivery, now time.Time) {
 	}
 }
 
+// line is the truth of a delivery that was just written as pdu.
+func (dl *delivery) line(c *conn, pdu []byte, now time.Time) Line {
+	h := readHeader(pdu)
+	line := Line{Type: LineDelivery, At: now, D: dl.d, N: dl.N, Kind: dl.Kind, Command: h.command, Conn: c.number, Seq: h.seq,
+		Class: dl.ESMClass, Source: dl.Source.Addr, Dest: dl.Dest.Addr, TLVID: dl.TLVID, TextID: dl.TextID, Word: dl.Word, State: dl.State,
+		Length: len(pdu), Sum: sum(pdu), Sends: dl.sends}
+	if dl.MessageState >= 0 {
+		line.MessageState = &dl.MessageState
+	}
+	return line
+}
+
 // acknowledge takes an ESME's answer to a request of ours: h is deliver_sm_resp, data_sm_resp or
 // generic_nack.
 func (s *Server) acknowledge(c *conn, h header, now time.Time) {
 	dl := c.outstanding[h.seq]
-	line := Line{Type: LineAck, At: now, Conn: c.number, Seq: h.seq, Status: h.status.String()}
 	if dl == nil || h.command != smpp.CommandGenericNack && h.command != readHeader(dl.pdu).command.Response() {
 		s.stats.strayAcks++
-		s.truth.add(line)
+		s.truth.add(Line{Type: LineAck, At: now, Conn: c.number, Seq: h.seq, Status: h.status.String()})
 		return
 	}
 	delete(c.outstanding, h.seq)
 	latency := now.Sub(dl.sentAt)
-	s.stats.latency.add(latency)
-	line.D, line.LatencyUS = dl.d, latency.Microseconds()
-	s.truth.add(line)
+	s.stats.latency.Add(latency)
+	s.truth.add(Line{Type: LineAck, At: now, Conn: c.number, Seq: h.seq, Status: h.status.String(), D: dl.d, LatencyUS: latency.Microseconds()})
 	switch {
 	case h.status == smpp.StatusOK && h.command != smpp.CommandGenericNack, dl.Kind == UnknownCommand:
 		s.stats.acked++
 		s.stats.pending--
+		s.stats.lastAck = now
+		if dl.Kind == Final {
+			s.stats.finals++
+		}
 	case h.status == smpp.StatusXTAppn:
 		s.stats.refusedDeliveries++
 		s.after(s.cfg.Receipts.Retry, now, due{delivery: dl})

@@ -57,7 +57,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg = cfg.withDefaults()
 	s := &Server{cfg: cfg, tls: cfg.TLS, kick: make(chan struct{}, 1), started: time.Now(), seats: map[string]int{}, held: map[uint64]*answer{},
-		nextNumber: cfg.IDs.First, truth: newLedger(cfg.Truth)}
+		nextNumber: cfg.IDs.First, truth: newLedger(&cfg)}
 	if cfg.Addr == NoListener {
 		return s, nil
 	}
@@ -136,7 +136,7 @@ func (s *Server) Pipe() net.Conn {
 	return esme
 }
 
-// Change alters the Config while the server runs. Addr, More, TLS, Truth and IDs.First stay as they were.
+// Change alters the Config while the server runs. Addr, More, TLS, Truth, CountOnly and IDs.First stay as they were.
 func (s *Server) Change(change func(*Config)) {
 	s.turn(func(time.Time) {
 		change(&s.cfg)

@@ -3,7 +3,6 @@ package smpptest
 import (
 	"context"
 	"fmt"
-	"math/bits"
 	"slices"
 	"time"
 )
@@ -26,6 +25,12 @@ type Stats struct {
 	StrayAcks         uint64 `json:"stray_acks"`         // answers to nothing outstanding
 	Pending           int    `json:"pending"`            // deliveries not acknowledged, and answers on their way
 
+	// TextSum is the sum of the Fingerprints of all accepted submits. Who knows what was to be submitted, and
+	// finds its sum here and its number in Accepted, knows that each came once.
+	TextSum Sum       `json:"text_sum"`
+	Finals  uint64    `json:"finals"`   // first final receipts, one a message, acknowledged
+	LastAck time.Time `json:"last_ack"` // of an acknowledgement; zero: there was none
+
 	Queries uint64 `json:"queries"` // query_sm seen
 	Cancels uint64 `json:"cancels"` // cancel_sm seen
 
@@ -42,9 +47,11 @@ type counters struct {
 	submits, accepted, refused, answered       uint64
 	deliveries, sent, acked, refusedDeliveries uint64
 	strayAcks, enquireLinks, enquireAnswers    uint64
-	queries, cancels                           uint64
+	queries, cancels, finals                   uint64
 	pending                                    int
-	latency                                    histogram
+	textSum                                    Sum
+	lastAck                                    time.Time
+	latency                                    Histogram
 }
 
 // Stats is the state of things now.
@@ -53,7 +60,7 @@ func (s *Server) Stats() Stats {
 	defer s.mu.Unlock()
 	st := s.snapshot()
 	h := &s.stats.latency
-	st.AckP50, st.AckP90, st.AckP99, st.AckMax = h.quantile(0.5), h.quantile(0.9), h.quantile(0.99), h.max
+	st.AckP50, st.AckP90, st.AckP99, st.AckMax = h.Quantile(0.5), h.Quantile(0.9), h.Quantile(0.99), h.Max()
 	return st
 }
 
@@ -61,7 +68,7 @@ func (s *Server) snapshot() Stats {
 	c := &s.stats
 	st := Stats{Connections: len(s.links), Binds: s.binds, Submits: c.submits, Accepted: c.accepted, Refused: c.refused, Answered: c.answered,
 		Deliveries: c.deliveries, Sent: c.sent, Acked: c.acked, RefusedDeliveries: c.refusedDeliveries, StrayAcks: c.strayAcks,
-		Pending: c.pending, Queries: c.queries, Cancels: c.cancels,
+		Pending: c.pending, TextSum: c.textSum, Finals: c.finals, LastAck: c.lastAck, Queries: c.queries, Cancels: c.cancels,
 		EnquireLinks: c.enquireLinks, EnquireAnswers: c.enquireAnswers}
 	for _, l := range s.links {
 		if l.bound {
@@ -112,46 +119,4 @@ func (s *Server) tell() {
 		}
 	}
 	s.waiters = left
-}
-
-const subBuckets = 32 // of each power of two, so 3% wide
-
-// histogram counts durations in microseconds, in buckets that grow with their value.
-type histogram struct {
-	counts [64 * subBuckets]uint64
-	total  uint64
-	max    time.Duration
-}
-
-func (h *histogram) add(d time.Duration) {
-	h.counts[bucket(uint64(max(d.Microseconds(), 0)))]++
-	h.total++
-	h.max = max(h.max, d)
-}
-
-func bucket(us uint64) int {
-	if us < subBuckets {
-		return int(us)
-	}
-	shift := bits.Len64(us) - bits.Len(subBuckets)
-	return (shift+1)*subBuckets + int(us>>shift) - subBuckets
-}
-
-// quantile is the upper end of the bucket in which the share q of all durations is reached.
-func (h *histogram) quantile(q float64) time.Duration {
-	want, seen := uint64(q*float64(h.total)+0.5), uint64(0)
-	for i, n := range h.counts {
-		if seen += n; n > 0 && seen >= want {
-			return min(upperEnd(i), h.max)
-		}
-	}
-	return h.max
-}
-
-func upperEnd(i int) time.Duration {
-	if i < 2*subBuckets {
-		return time.Duration(i+1) * time.Microsecond
-	}
-	shift := i/subBuckets - 1
-	return time.Duration(uint64(i%subBuckets+subBuckets+1)<<shift) * time.Microsecond
 }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"strconv"
 	"time"
@@ -100,29 +99,27 @@ func readLines[T any](r io.Reader, what string) ([]T, error) {
 	}
 }
 
-// sum is the FNV-1a hash by which the truth names octets.
-func sum(octets []byte) string {
-	h := fnv.New64a()
-	h.Write(octets)
-	return fmt.Sprintf("%016x", h.Sum64())
-}
-
-// ledger keeps the truth: in memory, or as NDJSON on a writer.
+// ledger keeps the truth: in memory, or as NDJSON on a writer, or not at all. With none, whoever makes
+// lines for every PDU saves himself the trouble.
 type ledger struct {
+	none  bool
 	lines chunks[Line]
 	out   *bufio.Writer
 	buf   []byte
 	err   error // the first of the writer
 }
 
-func newLedger(w io.Writer) ledger {
-	if w == nil {
-		return ledger{}
+func newLedger(cfg *Config) ledger {
+	if cfg.CountOnly || cfg.Truth == nil {
+		return ledger{none: cfg.CountOnly}
 	}
-	return ledger{out: bufio.NewWriterSize(w, 1<<18)}
+	return ledger{out: bufio.NewWriterSize(cfg.Truth, 1<<18)}
 }
 
 func (l *ledger) add(line Line) {
+	if l.none {
+		return
+	}
 	if l.out == nil {
 		l.lines.add(line)
 		return

@@ -74,11 +74,11 @@ func TestReadTruth(t *testing.T) {
 
 func TestHistogram_quantiles_are_within_three_percent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var h histogram
+		var h Histogram
 		d := time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "d")).Truncate(time.Microsecond)
-		h.add(d)
-		h.add(2 * time.Hour)
-		got := h.quantile(0.5)
+		h.Add(d)
+		h.Add(2 * time.Hour)
+		got := h.Quantile(0.5)
 		require.GreaterOrEqual(t, got, d)
 		require.LessOrEqual(t, float64(got), float64(d)*1.04+float64(2*time.Microsecond))
 	})

@@ -97,7 +97,8 @@ func (a *answers) recordBefore(queue func() error) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, one := range a.in.take() {
-		if err := a.post(a.fact(one, time.Now())); err != nil {
+		now := time.Now()
+		if err := a.post(a.fact(one, now), now.Add(-one.RoundTrip)); err != nil {
 			return fmt.Errorf("answers: %w", err)
 		}
 	}
@@ -107,27 +108,40 @@ func (a *answers) recordBefore(queue func() error) error {
 // recordRefused tries again what there was no room for.
 func (a *answers) recordRefused() error {
 	for _, fact := range a.refused.take() {
-		if err := a.post(fact); err != nil {
+		if err := a.post(fact, time.Time{}); err != nil {
 			return fmt.Errorf("answers: %w", err)
 		}
 	}
 	return nil
 }
 
-// post queues a record. It is written whatever else ends, so no context ends it.
-func (a *answers) post(fact statemachine.Fact) error {
+// post queues a record. It is written whatever else ends, so no context ends it. sent is when the submit_sm was
+// written; zero: a record that had to wait for room on the disk, whose time says nothing.
+func (a *answers) post(fact statemachine.Fact, sent time.Time) error {
 	return a.store.Post(context.Background(), fact, func(r statemachine.Record, err error) {
 		switch {
 		case err == nil:
-			if resp, ok := fact.(*statemachine.SubmitResp); ok && resp.CommandStatus != uint32(smpp.StatusOK) && !resp.Temporary {
-				a.failed.recorded(resp.Message, r.Seq)
-			}
+			a.recorded(fact, r.Seq, sent)
 		case errors.Is(err, store.ErrDiskFull):
 			a.refused.put(fact)
 		default:
 			a.log.Error("answer not recorded", zap.Error(err))
 		}
 	})
+}
+
+// recorded takes a record that is on disk.
+func (a *answers) recorded(fact statemachine.Fact, seq uint64, sent time.Time) {
+	resp, ok := fact.(*statemachine.SubmitResp)
+	if !ok {
+		return
+	}
+	if !sent.IsZero() {
+		a.metrics.recorded(a.cfg.Name, time.Since(sent))
+	}
+	if resp.CommandStatus != uint32(smpp.StatusOK) && !resp.Temporary {
+		a.failed.recorded(resp.Message, seq)
+	}
 }
 
 func (a *answers) fact(one answer, now time.Time) statemachine.Fact {

@@ -20,6 +20,7 @@ type metrics struct {
 	states     *prometheus.CounterVec // smsc, state
 
 	submitResponse *prometheus.HistogramVec // smsc
+	submitRecorded *prometheus.HistogramVec // smsc
 	receiptAck     *prometheus.HistogramVec // smsc
 	receiptDelay   *prometheus.HistogramVec // smsc
 	commitSeconds  prometheus.Histogram
@@ -44,6 +45,7 @@ func newMetrics() *metrics {
 		verdicts:       counter("esmed_verdicts_total", "Evidence, by what it counted for.", "smsc", "verdict"),
 		states:         counter("esmed_states_total", "Parts that came into a state.", "smsc", "state"),
 		submitResponse: histogram("esmed_submit_response_seconds", "From submit_sm to its answer.", 0.0005, 18),
+		submitRecorded: histogram("esmed_submit_recorded_seconds", "From submit_sm to its answer on disk.", 0.0005, 18),
 		receiptAck:     histogram("esmed_receipt_ack_seconds", "From a delivery to the answer that says it is stored.", 0.00025, 16),
 		receiptDelay:   histogram("esmed_receipt_delay_seconds", "From submit_sm to the receipt with its final state.", 0.05, 22),
 		commitSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -61,7 +63,7 @@ func newMetrics() *metrics {
 			Name: "esmed_alert_active", Help: "Whether something is so that an operator must know of.",
 		}, []string{"alert"}),
 	}
-	m.registry.MustRegister(m.submits, m.receptions, m.verdicts, m.states, m.submitResponse, m.receiptAck, m.receiptDelay,
+	m.registry.MustRegister(m.submits, m.receptions, m.verdicts, m.states, m.submitResponse, m.submitRecorded, m.receiptAck, m.receiptDelay,
 		m.commitSeconds, m.commitRecords, m.retryMatched, m.alerts,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
@@ -77,6 +79,11 @@ func (m *metrics) commit(records int, elapsed time.Duration) {
 func (m *metrics) answered(smsc string, status smpp.Status, elapsed time.Duration) {
 	m.submits.WithLabelValues(smsc, statusLabel(status)).Inc()
 	m.submitResponse.WithLabelValues(smsc).Observe(elapsed.Seconds())
+}
+
+// recorded takes an answer to a submit_sm that is on disk, elapsed after the submit_sm was written.
+func (m *metrics) recorded(smsc string, elapsed time.Duration) {
+	m.submitRecorded.WithLabelValues(smsc).Observe(elapsed.Seconds())
 }
 
 // unanswered takes a submit_sm whose answer was lost.
