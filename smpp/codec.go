@@ -77,16 +77,18 @@ func (c *codec) octet(name string, p *byte) {
 }
 
 // cstring is a C-octet string. limit is its longest form to write, with the NUL; 0 means no limit.
-func (c *codec) cstring(name string, p *string, limit int) { c.terminated(name, kindString, p, limit) }
+func cstring[T Octets](c *codec, name string, p *T, limit int) {
+	terminated(c, name, kindString, p, limit)
+}
 
-func (c *codec) secret(name string, p *string) { c.terminated(name, kindSecret, p, 0) }
+func secret(c *codec, name string, p *string) { terminated(c, name, kindSecret, p, 0) }
 
-func (c *codec) terminated(name string, kind fieldKind, p *string, limit int) {
+func terminated[T Octets](c *codec, name string, kind fieldKind, p *T, limit int) {
 	if c.err != nil {
 		return
 	}
 	if c.encoding {
-		c.putCString(name, *p, limit)
+		putCString(c, name, *p, limit)
 		return
 	}
 	n := bytes.IndexByte(c.buf[c.off:], 0)
@@ -94,32 +96,36 @@ func (c *codec) terminated(name string, kind fieldKind, p *string, limit int) {
 		c.fail(name, "no NUL ends it")
 		return
 	}
-	*p = string(c.read(name, kind, n, 1))
+	*p = T(c.read(name, kind, n, 1))
 }
 
-func (c *codec) putCString(name, value string, limit int) {
-	switch {
-	case limit > 0 && len(value) >= limit:
+func putCString[T Octets](c *codec, name string, value T, limit int) {
+	if limit > 0 && len(value) >= limit {
 		c.fail(name, "%d octets, at most %d are allowed", len(value), limit-1)
-	case bytes.IndexByte([]byte(value), 0) >= 0:
-		c.fail(name, "contains a NUL")
-	default:
-		c.buf = append(append(c.buf, value...), 0)
+		return
 	}
+	start := len(c.buf)
+	c.buf = append(c.buf, value...)
+	if bytes.IndexByte(c.buf[start:], 0) >= 0 {
+		c.buf = c.buf[:start]
+		c.fail(name, "contains a NUL")
+		return
+	}
+	c.buf = append(c.buf, 0)
 }
 
 // lastCString is the C-octet string that ends a response's body. It may be left out altogether, and
 // without its NUL it is the whole rest.
-func (c *codec) lastCString(name string, p *string) {
+func lastCString[T Octets](c *codec, name string, p *T) {
 	if c.err != nil || c.absent(name) {
 		return
 	}
 	if c.encoding || bytes.IndexByte(c.buf[c.off:], 0) >= 0 {
-		c.cstring(name, p, 0)
+		cstring(c, name, p, 0)
 		return
 	}
 	c.note("%s has no NUL: the whole rest is taken", name)
-	*p = string(c.read(name, kindString, len(c.buf)-c.off, 0))
+	*p = T(c.read(name, kindString, len(c.buf)-c.off, 0))
 }
 
 // absent says whether a response that is read has no body; first is the body's first field.
@@ -142,10 +148,10 @@ var (
 	esmeAddr   = addressNames{"esme_addr_ton", "esme_addr_npi", "esme_addr"}
 )
 
-func (c *codec) address(names addressNames, p *Address, limit int) {
+func address[T Octets](c *codec, names addressNames, p *SMEAddress[T], limit int) {
 	c.octet(names.ton, &p.TON)
 	c.octet(names.npi, &p.NPI)
-	c.cstring(names.addr, &p.Addr, limit)
+	cstring(c, names.addr, &p.Addr, limit)
 }
 
 func (c *codec) shortMessage(p *[]byte, offset *int) {

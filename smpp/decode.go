@@ -11,56 +11,35 @@ import "fmt"
 //     the header and the fields before the fault.
 //   - an error that wraps ErrFraming, and no PDU: these octets are not one PDU.
 //
-// It does not panic, whatever the octets.
+// It does not panic, whatever the octets. Who knows the command, and reads many, has the structs' own Decode,
+// and the views that allocate nothing.
 func Decode(pdu []byte) (PDU, error) {
 	if err := checkFrame(pdu); err != nil {
 		return nil, err
 	}
 	p := blank(ParseHeader(pdu).CommandID)
-	var c codec
-	err := decode(&c, pdu, p)
-	return p, err
-}
-
-// Decode is the function Decode for a PDU known to be a deliver_sm. Everything in p is overwritten; the
-// slice of its TLVs is used again, so that decoding into the same p allocates only the strings.
-func (p *DeliverSM) Decode(pdu []byte) error {
-	if err := checkFrame(pdu); err != nil {
-		return err
-	}
-	*p = DeliverSM{TLVs: p.TLVs}
-	var c codec
-	c.begin(pdu, &p.Header)
-	p.fields(&c)
-	return c.err
-}
-
-// Decode is the function Decode for a PDU known to be a submit_sm_resp; see DeliverSM.Decode.
-func (p *SubmitSMResp) Decode(pdu []byte) error {
-	if err := checkFrame(pdu); err != nil {
-		return err
-	}
-	*p = SubmitSMResp{TLVs: p.TLVs}
-	var c codec
-	c.begin(pdu, &p.Header)
-	p.fields(&c)
-	return c.err
+	return p, decode(new(codec), pdu, p)
 }
 
 func decode(c *codec, pdu []byte, p PDU) error {
-	c.begin(pdu, p.header())
-	p.fields(c)
+	if c.begin(pdu, p.header()) {
+		p.fields(c)
+	}
 	return c.err
 }
 
-// begin points c at the body of pdu, whose header has been checked, and reads the header into h. A PDU
-// of which only the beginning was kept has no body that could be trusted.
-func (c *codec) begin(pdu []byte, h *Header) {
+// begin points c at the body of pdu and reads the header into h. It reports whether there is a body to read:
+// one of which only the beginning was kept could not be trusted.
+func (c *codec) begin(pdu []byte, h *Header) bool {
+	if c.err = checkFrame(pdu); c.err != nil {
+		return false
+	}
 	*h = ParseHeader(pdu)
 	c.buf, c.off, c.head = pdu, HeaderLen, *h
 	if int(h.CommandLength) > len(pdu) {
 		c.fail("body", "only %d of %d octets were kept", len(pdu), h.CommandLength)
 	}
+	return c.err == nil
 }
 
 // checkFrame says whether pdu is one PDU, or the beginning of one.

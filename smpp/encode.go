@@ -6,18 +6,50 @@ import "encoding/binary"
 // header from p; structs that stand for one command need no CommandID. TLVs are written in the order of
 // their tags. Errors are *BodyError: a field that is longer than the specification allows (a
 // short_message over 254 octets), or a NUL inside a string. dst is then returned as it was.
+//
+// What a link carries most of is appended without an allocation when dst has room and the TLVs are in order:
+// submit_sm and deliver_sm, their responses, and PDUs without a body.
 func Append(dst []byte, p PDU) ([]byte, error) {
-	c := codec{}
+	switch p := p.(type) {
+	case *SubmitSM:
+		return (*SM[string])(p).append(dst, CommandSubmitSM)
+	case *DeliverSM:
+		return (*SM[string])(p).append(dst, CommandDeliverSM)
+	case *SubmitSMResp:
+		return (*SMResp[string])(p).append(dst, CommandSubmitSMResp)
+	case *DeliverSMResp:
+		return (*SMResp[string])(p).append(dst, CommandDeliverSMResp)
+	case *Empty:
+		return p.append(dst)
+	}
+	c := new(codec) // which a call through an interface takes to the heap
 	c.beginEncoding(dst, *p.header(), commandOf(p))
+	p.fields(c)
+	return c.finish(dst)
+}
+
+// AppendSubmitSM is Append for a submit_sm, which then need not be on the heap.
+func AppendSubmitSM(dst []byte, p *SubmitSM) ([]byte, error) {
+	return (*SM[string])(p).append(dst, CommandSubmitSM)
+}
+
+func (p *SM[T]) append(dst []byte, id CommandID) ([]byte, error) {
+	var c codec
+	c.beginEncoding(dst, p.Header, id)
 	p.fields(&c)
 	return c.finish(dst)
 }
 
-// AppendSubmitSM is Append for a submit_sm, without an allocation when dst has room and the TLVs are in
-// order.
-func AppendSubmitSM(dst []byte, p *SubmitSM) ([]byte, error) {
+func (p *SMResp[T]) append(dst []byte, id CommandID) ([]byte, error) {
 	var c codec
-	c.beginEncoding(dst, p.Header, CommandSubmitSM)
+	c.beginEncoding(dst, p.Header, id)
+	p.fields(&c)
+	return c.finish(dst)
+}
+
+func (p *Empty) append(dst []byte) ([]byte, error) {
+	var c codec
+	c.beginEncoding(dst, p.Header, p.CommandID)
 	p.fields(&c)
 	return c.finish(dst)
 }

@@ -61,10 +61,3 @@ func TestAppend_corpusComesBackAsItWas(t *testing.T) {
 		require.Equal(t, pdu, encode(t, p), name)
 	}
 }
-
-func TestAppendSubmitSM_doesNotAllocate(t *testing.T) {
-	p := &SubmitSM{Source: Address{5, 0, "ACME"}, Dest: Address{1, 1, "393331234567"}, ShortMessage: []byte("hello"), TLVs: TLVs{{Tag: 0x1401, Value: []byte("x")}}}
-	dst := make([]byte, 0, 500)
-	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = AppendSubmitSM(dst, p) }))
-	require.Zero(t, testing.AllocsPerRun(100, func() { _ = AppendResponse(dst, CommandDeliverSM, StatusOK, 7) }))
-}

@@ -11,16 +11,21 @@ const (
 	maxShortMessage = 254
 )
 
-// SubmitSM is submit_sm (SMPP v3.4 §4.4.1).
-type SubmitSM struct {
+// Octets is how the C-octet strings of a PDU are held: as strings of their own or, where it is read in place,
+// as parts of the octets it was read from.
+type Octets interface{ string | []byte }
+
+// SM is what submit_sm and deliver_sm consist of (SMPP v3.4 §4.4.1, §4.6.1); the latter leaves some fields
+// unused.
+type SM[T Octets] struct {
 	Header
-	ServiceType          string
-	Source, Dest         Address
+	ServiceType          T
+	Source, Dest         SMEAddress[T]
 	ESMClass             byte
 	ProtocolID           byte
 	PriorityFlag         byte
-	ScheduleDeliveryTime string // SMPP time of 16 characters, or ""
-	ValidityPeriod       string // the same
+	ScheduleDeliveryTime T // SMPP time of 16 characters, or ""
+	ValidityPeriod       T // the same
 	RegisteredDelivery   byte
 	ReplaceIfPresentFlag byte
 	DataCoding           byte
@@ -32,15 +37,15 @@ type SubmitSM struct {
 	Notes []string // what decoding tolerated
 }
 
-func (p *SubmitSM) fields(c *codec) {
-	c.cstring("service_type", &p.ServiceType, maxServiceType)
-	c.address(sourceAddr, &p.Source, maxAddress)
-	c.address(destAddr, &p.Dest, maxAddress)
+func (p *SM[T]) fields(c *codec) {
+	cstring(c, "service_type", &p.ServiceType, maxServiceType)
+	address(c, sourceAddr, &p.Source, maxAddress)
+	address(c, destAddr, &p.Dest, maxAddress)
 	c.octet("esm_class", &p.ESMClass)
 	c.octet("protocol_id", &p.ProtocolID)
 	c.octet("priority_flag", &p.PriorityFlag)
-	c.cstring("schedule_delivery_time", &p.ScheduleDeliveryTime, maxTime)
-	c.cstring("validity_period", &p.ValidityPeriod, maxTime)
+	cstring(c, "schedule_delivery_time", &p.ScheduleDeliveryTime, maxTime)
+	cstring(c, "validity_period", &p.ValidityPeriod, maxTime)
 	c.octet("registered_delivery", &p.RegisteredDelivery)
 	c.octet("replace_if_present_flag", &p.ReplaceIfPresentFlag)
 	c.octet("data_coding", &p.DataCoding)
@@ -49,10 +54,15 @@ func (p *SubmitSM) fields(c *codec) {
 	c.tail(&p.TLVs, &p.Notes)
 }
 
-// DeliverSM is deliver_sm (SMPP v3.4 §4.6.1). It has the fields of submit_sm, some of them unused.
-type DeliverSM SubmitSM
+// SubmitSM is submit_sm (SMPP v3.4 §4.4.1).
+type SubmitSM SM[string]
 
-func (p *DeliverSM) fields(c *codec) { (*SubmitSM)(p).fields(c) }
+func (p *SubmitSM) fields(c *codec) { (*SM[string])(p).fields(c) }
+
+// DeliverSM is deliver_sm (SMPP v3.4 §4.6.1).
+type DeliverSM SM[string]
+
+func (p *DeliverSM) fields(c *codec) { (*SM[string])(p).fields(c) }
 
 // DataSM is data_sm (SMPP v3.4 §4.7.1). Its text is in message_payload.
 type DataSM struct {
@@ -68,9 +78,9 @@ type DataSM struct {
 }
 
 func (p *DataSM) fields(c *codec) {
-	c.cstring("service_type", &p.ServiceType, maxServiceType)
-	c.address(sourceAddr, &p.Source, maxLongAddress)
-	c.address(destAddr, &p.Dest, maxLongAddress)
+	cstring(c, "service_type", &p.ServiceType, maxServiceType)
+	address(c, sourceAddr, &p.Source, maxLongAddress)
+	address(c, destAddr, &p.Dest, maxLongAddress)
 	c.octet("esm_class", &p.ESMClass)
 	c.octet("registered_delivery", &p.RegisteredDelivery)
 	c.octet("data_coding", &p.DataCoding)
@@ -94,38 +104,44 @@ type ReplaceSM struct {
 }
 
 func (p *ReplaceSM) fields(c *codec) {
-	c.cstring("message_id", &p.MessageID, 0)
-	c.address(sourceAddr, &p.Source, maxAddress)
-	c.cstring("schedule_delivery_time", &p.ScheduleDeliveryTime, maxTime)
-	c.cstring("validity_period", &p.ValidityPeriod, maxTime)
+	cstring(c, "message_id", &p.MessageID, 0)
+	address(c, sourceAddr, &p.Source, maxAddress)
+	cstring(c, "schedule_delivery_time", &p.ScheduleDeliveryTime, maxTime)
+	cstring(c, "validity_period", &p.ValidityPeriod, maxTime)
 	c.octet("registered_delivery", &p.RegisteredDelivery)
 	c.octet("sm_default_msg_id", &p.SMDefaultMsgID)
 	c.shortMessage(&p.ShortMessage, &p.ShortMessageOffset)
 	c.tail(&p.TLVs, &p.Notes)
 }
 
-// SubmitSMResp is submit_sm_resp (SMPP v3.4 §4.4.2).
-type SubmitSMResp struct {
+// SMResp is what the responses to submit_sm, deliver_sm and data_sm consist of (SMPP v3.4 §4.4.2, §4.6.2,
+// §4.7.2).
+type SMResp[T Octets] struct {
 	Header
 	// MessageID is the SMSC's, exactly as received; "" when the body was left out, as it is in a
 	// refusal. Without its NUL it is the whole rest of the body.
-	MessageID string
+	MessageID T
 
 	TLVs  TLVs
 	Notes []string // what decoding tolerated
 }
 
-func (p *SubmitSMResp) fields(c *codec) {
-	c.lastCString("message_id", &p.MessageID)
+func (p *SMResp[T]) fields(c *codec) {
+	lastCString(c, "message_id", &p.MessageID)
 	c.tail(&p.TLVs, &p.Notes)
 }
 
-// DataSMResp is data_sm_resp (SMPP v3.4 §4.7.2). From us its MessageID is empty.
-type DataSMResp SubmitSMResp
+// SubmitSMResp is submit_sm_resp (SMPP v3.4 §4.4.2).
+type SubmitSMResp SMResp[string]
 
-func (p *DataSMResp) fields(c *codec) { (*SubmitSMResp)(p).fields(c) }
+func (p *SubmitSMResp) fields(c *codec) { (*SMResp[string])(p).fields(c) }
+
+// DataSMResp is data_sm_resp (SMPP v3.4 §4.7.2). From us its MessageID is empty.
+type DataSMResp SMResp[string]
+
+func (p *DataSMResp) fields(c *codec) { (*SMResp[string])(p).fields(c) }
 
 // DeliverSMResp is deliver_sm_resp (SMPP v3.4 §4.6.2). Its MessageID is unused and empty.
-type DeliverSMResp SubmitSMResp
+type DeliverSMResp SMResp[string]
 
-func (p *DeliverSMResp) fields(c *codec) { (*SubmitSMResp)(p).fields(c) }
+func (p *DeliverSMResp) fields(c *codec) { (*SMResp[string])(p).fields(c) }

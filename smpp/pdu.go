@@ -7,11 +7,14 @@ type PDU interface {
 	fields(c *codec)
 }
 
-// Address is an SME's address (SMPP v3.4 §5.2.5-5.2.9).
-type Address struct {
+// SMEAddress is an SME's address (SMPP v3.4 §5.2.5-5.2.9).
+type SMEAddress[T Octets] struct {
 	TON, NPI byte
-	Addr     string
+	Addr     T
 }
+
+// Address is an SMEAddress that stands by itself.
+type Address = SMEAddress[string]
 
 // Bind is bind_transceiver, bind_transmitter or bind_receiver, as its CommandID says (SMPP v3.4 §4.1).
 type Bind struct {
@@ -28,13 +31,13 @@ type Bind struct {
 }
 
 func (p *Bind) fields(c *codec) {
-	c.cstring("system_id", &p.SystemID, 0)
-	c.secret("password", &p.Password)
-	c.cstring("system_type", &p.SystemType, 0)
+	cstring(c, "system_id", &p.SystemID, 0)
+	secret(c, "password", &p.Password)
+	cstring(c, "system_type", &p.SystemType, 0)
 	c.octet("interface_version", &p.InterfaceVersion)
 	c.octet("addr_ton", &p.AddrTON)
 	c.octet("addr_npi", &p.AddrNPI)
-	c.cstring("address_range", &p.AddressRange, 0)
+	cstring(c, "address_range", &p.AddressRange, 0)
 	c.tail(&p.TLVs, &p.Notes)
 }
 
@@ -48,7 +51,7 @@ type BindResp struct {
 }
 
 func (p *BindResp) fields(c *codec) {
-	c.lastCString("system_id", &p.SystemID)
+	lastCString(c, "system_id", &p.SystemID)
 	c.tail(&p.TLVs, &p.Notes)
 }
 
@@ -63,8 +66,8 @@ type Outbind struct {
 }
 
 func (p *Outbind) fields(c *codec) {
-	c.cstring("system_id", &p.SystemID, 0)
-	c.secret("password", &p.Password)
+	cstring(c, "system_id", &p.SystemID, 0)
+	secret(c, "password", &p.Password)
 	c.tail(&p.TLVs, &p.Notes)
 }
 
@@ -79,8 +82,8 @@ type QuerySM struct {
 }
 
 func (p *QuerySM) fields(c *codec) {
-	c.cstring("message_id", &p.MessageID, 0)
-	c.address(sourceAddr, &p.Source, maxAddress)
+	cstring(c, "message_id", &p.MessageID, 0)
+	address(c, sourceAddr, &p.Source, maxAddress)
 	c.tail(&p.TLVs, &p.Notes)
 }
 
@@ -99,8 +102,8 @@ type QuerySMResp struct {
 
 func (p *QuerySMResp) fields(c *codec) {
 	if !c.absent("message_id") {
-		c.cstring("message_id", &p.MessageID, 0)
-		c.cstring("final_date", &p.FinalDate, 0)
+		cstring(c, "message_id", &p.MessageID, 0)
+		cstring(c, "final_date", &p.FinalDate, 0)
 		c.octet("message_state", &p.MessageState)
 		c.octet("error_code", &p.ErrorCode)
 	}
@@ -119,10 +122,10 @@ type CancelSM struct {
 }
 
 func (p *CancelSM) fields(c *codec) {
-	c.cstring("service_type", &p.ServiceType, maxServiceType)
-	c.cstring("message_id", &p.MessageID, 0)
-	c.address(sourceAddr, &p.Source, maxAddress)
-	c.address(destAddr, &p.Dest, maxAddress)
+	cstring(c, "service_type", &p.ServiceType, maxServiceType)
+	cstring(c, "message_id", &p.MessageID, 0)
+	address(c, sourceAddr, &p.Source, maxAddress)
+	address(c, destAddr, &p.Dest, maxAddress)
 	c.tail(&p.TLVs, &p.Notes)
 }
 
@@ -136,8 +139,8 @@ type AlertNotification struct {
 }
 
 func (p *AlertNotification) fields(c *codec) {
-	c.address(sourceAddr, &p.Source, maxLongAddress)
-	c.address(esmeAddr, &p.ESME, maxLongAddress)
+	address(c, sourceAddr, &p.Source, maxLongAddress)
+	address(c, esmeAddr, &p.ESME, maxLongAddress)
 	c.tail(&p.TLVs, &p.Notes)
 }
 

@@ -9,47 +9,64 @@ import (
 // from. It fits store.Config.Decode. A body that cannot be taken apart, or was kept only in part, makes
 // a Delivery that is Broken; so does a command that delivers nothing. The Delivery's octets are pdu's.
 func DecodePDU(pdu []byte) receipt.Delivery {
-	d, _ := delivery(pdu)
+	var room [usualTLVs]smpp.TLV
+	sm := smpp.DeliverSMView{TLVs: room[:0]}
+	d := delivery(pdu, &sm)
+	if d.Broken {
+		return d
+	}
+	d.Source, d.Dest = addressOf(sm.Source), addressOf(sm.Dest)
+	if len(sm.TLVs) > 0 {
+		d.TLVs = appendDelivered(make([]receipt.TLV, 0, len(sm.TLVs)), sm.TLVs)
+	}
 	return d
 }
 
-// offsets say where the parts of a delivery stand in its PDU.
-type offsets struct {
-	shortMessage int
-	tlvs         []int
-}
+// usualTLVs is how many optional parameters a delivery has at most, as a rule: there is room for them at once.
+const usualTLVs = 4
 
-func delivery(pdu []byte) (receipt.Delivery, offsets) {
+// delivery takes pdu apart in sm, which it overwrites. What it gives lacks addresses and TLVs: they are in sm.
+func delivery(pdu []byte, sm *smpp.DeliverSMView) receipt.Delivery {
 	d := receipt.Delivery{Broken: true}
 	if len(pdu) < smpp.HeaderLen {
-		return d, offsets{}
+		return d
 	}
-	d.CommandID, d.Raw = uint32(smpp.ParseHeader(pdu).CommandID), pdu[smpp.HeaderLen:]
-	decoded, err := smpp.Decode(pdu)
-	if err != nil {
-		return d, offsets{}
+	id := smpp.ParseHeader(pdu).CommandID
+	d.CommandID, d.Raw = uint32(id), pdu[smpp.HeaderLen:]
+	switch id {
+	case smpp.CommandDeliverSM:
+		d.Broken = sm.Decode(pdu) != nil
+	case smpp.CommandDataSM:
+		d.Broken = decodeData(pdu, sm) != nil
 	}
-	switch p := decoded.(type) {
-	case *smpp.DeliverSM:
-		d.ESMClass, d.DataCoding, d.ShortMessage, d.Notes = p.ESMClass, p.DataCoding, p.ShortMessage, p.Notes
-		return withTLVs(d, p.Source, p.Dest, p.TLVs, p.ShortMessageOffset)
-	case *smpp.DataSM:
-		d.ESMClass, d.DataCoding, d.Notes = p.ESMClass, p.DataCoding, p.Notes
-		return withTLVs(d, p.Source, p.Dest, p.TLVs, 0)
+	if d.Broken {
+		return d
 	}
-	return d, offsets{}
+	d.ESMClass, d.DataCoding, d.ShortMessage, d.Notes = sm.ESMClass, sm.DataCoding, sm.ShortMessage, sm.Notes
+	return d
 }
 
-func withTLVs(d receipt.Delivery, source, dest smpp.Address, tlvs smpp.TLVs, shortMessage int) (receipt.Delivery, offsets) {
-	o := offsets{shortMessage: shortMessage}
-	d.Broken = false
-	d.Source = receipt.Address{Addr: source.Addr, TON: source.TON, NPI: source.NPI}
-	d.Dest = receipt.Address{Addr: dest.Addr, TON: dest.TON, NPI: dest.NPI}
-	if len(tlvs) > 0 {
-		d.TLVs, o.tlvs = make([]receipt.TLV, len(tlvs)), make([]int, len(tlvs))
+// decodeData reads a data_sm as the deliver_sm that would say the same.
+func decodeData(pdu []byte, sm *smpp.DeliverSMView) error {
+	var p smpp.DataSM
+	err := p.Decode(pdu)
+	inPlace := func(a smpp.Address) smpp.SMEAddress[[]byte] {
+		return smpp.SMEAddress[[]byte]{TON: a.TON, NPI: a.NPI, Addr: []byte(a.Addr)}
 	}
-	for i, t := range tlvs {
-		d.TLVs[i], o.tlvs[i] = receipt.TLV{Tag: uint16(t.Tag), Value: t.Value}, t.Offset
+	*sm = smpp.DeliverSMView{
+		Header: p.Header, Source: inPlace(p.Source), Dest: inPlace(p.Dest), ESMClass: p.ESMClass, DataCoding: p.DataCoding,
+		TLVs: p.TLVs, Notes: p.Notes,
 	}
-	return d, o
+	return err
+}
+
+func addressOf(a smpp.SMEAddress[[]byte]) receipt.Address {
+	return receipt.Address{Addr: string(a.Addr), TON: a.TON, NPI: a.NPI}
+}
+
+func appendDelivered(to []receipt.TLV, tlvs smpp.TLVs) []receipt.TLV {
+	for _, t := range tlvs {
+		to = append(to, receipt.TLV{Tag: uint16(t.Tag), Value: t.Value})
+	}
+	return to
 }

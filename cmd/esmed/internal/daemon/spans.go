@@ -37,22 +37,25 @@ func TextSpans(pdu []byte, rules *receipt.Rules) []store.Span {
 	return span(fieldsEnd(pdu), len(pdu))
 }
 
-func (o offsets) of(s receipt.Span) store.Span {
-	base := smpp.HeaderLen
-	switch {
-	case s.TLV >= 0:
-		base = o.tlvs[s.TLV]
-	case s.TLV == receipt.InShortMessage:
-		base = o.shortMessage
-	}
-	return store.Span{Start: base + s.Start, End: base + s.End}
-}
-
 func deliverySpans(pdu []byte, rules *receipt.Rules) []store.Span {
-	d, o := delivery(pdu)
-	var spans []store.Span
-	for _, s := range receipt.TextSpans(d, rules) {
-		spans = append(spans, o.of(s))
+	var (
+		room      [usualTLVs]smpp.TLV
+		delivered [usualTLVs]receipt.TLV
+	)
+	sm := smpp.DeliverSMView{TLVs: room[:0]}
+	d := delivery(pdu, &sm) // no text is found by its addresses
+	d.TLVs = appendDelivered(delivered[:0], sm.TLVs)
+	inDelivery := receipt.TextSpans(d, rules)
+	spans := make([]store.Span, 0, len(inDelivery)+1)
+	for _, s := range inDelivery {
+		base := smpp.HeaderLen
+		switch {
+		case s.TLV >= 0:
+			base = sm.TLVs[s.TLV].Offset
+		case s.TLV == receipt.InShortMessage:
+			base = sm.ShortMessageOffset
+		}
+		spans = append(spans, store.Span{Start: base + s.Start, End: base + s.End})
 	}
 	if len(d.Notes) > 0 { // else every octet belongs to a field
 		rest := strayStart(pdu)
@@ -74,9 +77,9 @@ func mustReadAgain(d receipt.Delivery, rules *receipt.Rules) bool {
 const tlvHeaderLen = 4
 
 func submitSpans(pdu []byte) []store.Span {
-	decoded, err := smpp.Decode(pdu)
-	p, ok := decoded.(*smpp.SubmitSM)
-	if err != nil || !ok {
+	var room [usualTLVs]smpp.TLV
+	p := smpp.SubmitSMView{TLVs: room[:0]}
+	if p.Decode(pdu) != nil {
 		return span(smpp.HeaderLen, len(pdu))
 	}
 	spans := span(p.ShortMessageOffset, p.ShortMessageOffset+len(p.ShortMessage))
