@@ -9,8 +9,8 @@ import (
 	"esmed/statemachine"
 )
 
-// intakeRequests is how many requests may wait for the writer: some groups, so that a commit always
-// finds what came during the last one.
+// intakeRequests is how many requests may wait for the writer before senders do: some groups, so that a
+// commit always finds what came during the last one.
 const intakeRequests = 8192
 
 // maxLag is how far the applier may be behind before accepts wait for it.
@@ -32,11 +32,6 @@ type request struct {
 	doneAll    func([]statemachine.Record, error)
 	doneOne    func(statemachine.Record, error)
 	doneAccept func(Acceptance, error)
-
-	// What the writer found.
-	first, count int // of its records in the group
-	answer       Acceptance
-	err          error
 }
 
 func (r *request) fail(err error) {
@@ -50,39 +45,100 @@ func (r *request) fail(err error) {
 	}
 }
 
-// intake takes requests until it is closed. Whatever it took is answered.
+// intake takes requests until it is closed. Whatever it took is answered. The writer takes all that wait at
+// once, and is woken by the first of them only.
 type intake struct {
-	requests chan request
-	mu       sync.RWMutex // held by senders; close waits for them
-	closed   bool
+	mu      sync.Mutex
+	waiting []request // in the order in which they came
+	closed  bool
+	room    chan struct{} // closed when there is room again; nil: nobody waits for that
+	filled  chan struct{} // has a token when waiting got its first, or intake was closed
 }
 
+func newIntake() *intake { return &intake{filled: make(chan struct{}, 1)} }
+
 func (i *intake) send(ctx context.Context, r request) error {
-	i.mu.RLock()
-	defer i.mu.RUnlock()
-	if i.closed {
-		return ErrClosed
+	for {
+		room, err := i.put(r)
+		if room == nil || err != nil {
+			return err
+		}
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
+}
+
+// put queues a request, unless there is no room: then it gives what tells that there may be some.
+func (i *intake) put(r request) (room <-chan struct{}, err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch {
+	case i.closed:
+		return nil, ErrClosed
+	case len(i.waiting) == intakeRequests:
+		if i.room == nil {
+			i.room = make(chan struct{})
+		}
+		return i.room, nil
+	}
+	i.waiting = append(i.waiting, r)
+	if len(i.waiting) == 1 {
+		i.wake()
+	}
+	return nil, nil
+}
+
+func (i *intake) wake() {
 	select {
-	case i.requests <- r:
-		return nil
+	case i.filled <- struct{}{}:
 	default:
 	}
-	select {
-	case i.requests <- r:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+}
+
+// take appends all that waits, which may be nothing.
+func (i *intake) take(to []request) []request {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.takeLocked(to)
+}
+
+// wait is take that waits until there is something. Nothing: the intake is closed.
+func (i *intake) wait(to []request) []request {
+	for {
+		i.mu.Lock()
+		if len(i.waiting) > 0 || i.closed {
+			defer i.mu.Unlock()
+			return i.takeLocked(to)
+		}
+		i.mu.Unlock()
+		<-i.filled
+	}
+}
+
+func (i *intake) takeLocked(to []request) []request {
+	to = append(to, i.waiting...)
+	clear(i.waiting)
+	i.waiting = i.waiting[:0]
+	i.makeRoom()
+	return to
+}
+
+func (i *intake) makeRoom() {
+	if i.room != nil {
+		close(i.room)
+		i.room = nil
 	}
 }
 
 func (i *intake) close() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if !i.closed {
-		i.closed = true
-		close(i.requests)
-	}
+	i.closed = true
+	i.makeRoom()
+	i.wake()
 }
 
 // Post queues one fact. It waits only while the writer's queue is full; an error means that the fact was

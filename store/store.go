@@ -29,7 +29,7 @@ type Store struct {
 	over     *overlay  // what a read-only store folded in memory; else nil
 	rebuilt  bool      // state.db was missing, or of an earlier format
 
-	intake    intake
+	intake    *intake
 	feed      feed
 	recent    recent
 	applier   *applier
@@ -110,9 +110,7 @@ func (s *Store) setEnd() {
 }
 
 func newStore(cfg Config) *Store {
-	s := &Store{cfg: cfg, kick: make(chan struct{}, 1), ended: make(chan struct{}), filters: new(filters)}
-	s.intake.requests = make(chan request, intakeRequests)
-	return s
+	return &Store{cfg: cfg, intake: newIntake(), kick: make(chan struct{}, 1), ended: make(chan struct{}), filters: new(filters)}
 }
 
 // openFiles opens what is there and checks that it fits together before it makes what is missing.
@@ -317,8 +315,9 @@ func (s *Store) Run(ctx context.Context) error {
 func (s *Store) Close() error {
 	var err error
 	s.intake.close()
-	for r := range s.intake.requests { // those that came when nobody ran
-		r.fail(ErrClosed)
+	left := s.intake.take(nil)
+	for i := range left { // those that came when nobody ran
+		left[i].fail(ErrClosed)
 	}
 	if s.log != nil && s.applier != nil && s.cfg.Unsynced {
 		err = s.finishUnsynced()

@@ -26,13 +26,24 @@ type writer struct {
 
 	unique uniqueness
 
+	backlog []request // taken from the intake
+	next    int       // in backlog: the first that is in no group yet
+
 	// The group that is being made.
-	requests []request
+	requests []grouped
 	records  []statemachine.Record
 	buf      []byte
 	ends     []int // of each record in buf
 	values   [][]byte
 	rulesNow []byte
+}
+
+// grouped is a request with what came of it.
+type grouped struct {
+	request
+	first, count int // of its records in the group
+	answer       Acceptance
+	err          error
 }
 
 func newWriter(s *Store, stop func()) *writer {
@@ -54,24 +65,45 @@ func (w *writer) setRules(rules *statemachine.Rules) {
 // run commits until the intake is closed and empty. After an error that leaves nothing to be trusted it
 // answers everybody with it.
 func (w *writer) run() error {
-	for {
-		r, ok := <-w.s.intake.requests
-		if !ok {
-			return nil
-		}
-		w.collect(r)
+	for w.collect() {
 		if err := w.commit(); err != nil {
 			w.stop() // has the intake closed
-			for r := range w.s.intake.requests {
-				r.fail(err)
-			}
+			w.refuse(err)
 			return err
+		}
+	}
+	return nil
+}
+
+// refuse answers all that comes until the intake is closed.
+func (w *writer) refuse(err error) {
+	for {
+		for i := range w.backlog[w.next:] {
+			w.backlog[w.next+i].fail(err)
+		}
+		if !w.refill(true) {
+			return
 		}
 	}
 }
 
-// collect takes first and what waits behind it into a new group.
-func (w *writer) collect(first request) {
+// refill makes what waits in the intake the backlog; false when that is nothing. To wait for something is in vain
+// only when the intake is closed.
+func (w *writer) refill(wait bool) bool {
+	take := w.s.intake.take
+	if wait {
+		take = w.s.intake.wait
+	}
+	w.backlog, w.next = take(w.backlog[:0]), 0
+	return len(w.backlog) > 0
+}
+
+// collect waits for a request and takes it, and what waits behind it, into a new group; false when the intake
+// is closed and empty.
+func (w *writer) collect() bool {
+	if w.next == len(w.backlog) && !w.refill(true) {
+		return false
+	}
 	// The last group's records belong to the applier and to who was answered.
 	w.requests, w.records = w.requests[:0], make([]statemachine.Record, 0, max(len(w.ends), 16))
 	w.buf, w.ends = w.buf[:0], w.ends[:0]
@@ -79,18 +111,14 @@ func (w *writer) collect(first request) {
 	w.at = later(w.at, canonicalTime(w.s.cfg.Now()))
 	w.unique.begin()
 	defer w.unique.end()
-	w.take(first)
 	for len(w.records) < maxGroupRecords && len(w.buf) < maxGroupBytes {
-		select {
-		case r, ok := <-w.s.intake.requests:
-			if !ok {
-				return
-			}
-			w.take(r)
-		default:
-			return
+		if w.next == len(w.backlog) && !w.refill(false) {
+			break
 		}
+		w.take(&w.backlog[w.next])
+		w.next++
 	}
+	return true
 }
 
 func later(a, b time.Time) time.Time {
@@ -101,15 +129,17 @@ func later(a, b time.Time) time.Time {
 }
 
 // take encodes a request's facts into the group, all or none.
-func (w *writer) take(r request) {
-	r.first = len(w.records)
+func (w *writer) take(asked *request) {
+	w.requests = append(w.requests, grouped{request: *asked, first: len(w.records)})
+	*asked = request{} // backlog's room holds nothing for longer than it must
+	r := &w.requests[len(w.requests)-1]
 	start := len(w.buf)
 	if r.facts == nil {
-		r.err = w.encode(r.fact, &r)
+		r.err = w.encode(r.fact, r)
 	}
 	for _, fact := range r.facts {
 		if r.err == nil {
-			r.err = w.encode(fact, &r)
+			r.err = w.encode(fact, r)
 		}
 	}
 	if r.err != nil {
@@ -117,12 +147,11 @@ func (w *writer) take(r request) {
 		w.records, w.ends, w.buf = w.records[:r.first], w.ends[:r.first], w.buf[:start]
 	}
 	r.count = len(w.records) - r.first
-	w.requests = append(w.requests, r)
 }
 
 func (w *writer) nextSeq() uint64 { return w.s.log.next() + uint64(len(w.records)) }
 
-func (w *writer) encode(fact statemachine.Fact, r *request) error {
+func (w *writer) encode(fact statemachine.Fact, r *grouped) error {
 	rec := statemachine.Record{Seq: w.nextSeq(), At: w.at, Fact: canonical(fact)}
 	if a, ok := rec.Fact.(*statemachine.MessageAccepted); ok {
 		first, err := w.unique.claim(a, rec.Seq, rec.At)
@@ -245,7 +274,7 @@ func (w *writer) publish(elapsed time.Duration) {
 	}
 }
 
-func (w *writer) answer(r *request, err error) {
+func (w *writer) answer(r *grouped, err error) {
 	repeatOfDurable := r.answer.Existing && r.answer.Seq <= w.s.end.Load()
 	if r.err == nil && err != nil && !repeatOfDurable {
 		r.err = err
