@@ -34,20 +34,21 @@ type applier struct {
 	filters *filters
 	rules   rulesInForce
 	cache   messageCache
-	putBack bool   // the last batch put a part into the queue where it stood before
-	arena   []byte // room for the next batch's encodings and changes
-	over    *overlay
+	putBack bool // the last batch put a part into the queue where it stood before
+	batch   *batch
 	eff     statemachine.Effects // of one record after the other
 }
 
 func newApplier(db *bbolt.DB, file string, filters *filters, fold statemachine.Fold, record func(uint64) (statemachine.Record, error)) *applier {
-	return &applier{db: db, file: file, filters: filters, fold: fold, record: record}
+	a := &applier{db: db, file: file, filters: filters, fold: fold, record: record}
+	a.batch = newBatch(&a.cache, record)
+	return a
 }
 
 // run folds one batch and commits it. next gives records from a seq on, none to end the batch. folded, if not nil, is
 // shown what came of each, as of a Witness. After an error nothing has changed.
 func (a *applier) run(next func(seq uint64) ([]statemachine.Record, error), folded func(statemachine.Record, *statemachine.Effects)) error {
-	var b *batch
+	b := a.batch
 	err := guard(a.file, func() error {
 		known := a.filters.now()
 		tx, err := a.db.Begin(true)
@@ -57,16 +58,16 @@ func (a *applier) run(next func(seq uint64) ([]statemachine.Record, error), fold
 		defer tx.Rollback() // of no effect once it was committed
 		state := newStateTx(tx, nil)
 		state.filters = known
-		if b, err = a.begin(state); err != nil {
+		if err := a.begin(state); err != nil {
 			return err
 		}
 		if err = a.foldAll(b, next, folded); err != nil {
 			return err
 		}
-		if err := b.flush(b.tx); err != nil {
+		if err := b.flush(state); err != nil {
 			return err
 		}
-		if err := forgetInbound(b.tx, b.tx, b.at); err != nil {
+		if err := forgetInbound(state, state, b.at); err != nil {
 			return err
 		}
 		return tx.Commit()
@@ -96,29 +97,18 @@ func (a *applier) foldAll(b *batch, next func(seq uint64) ([]statemachine.Record
 	return err
 }
 
-func (a *applier) begin(tx *stateTx) (b *batch, err error) {
+func (a *applier) begin(tx *stateTx) (err error) {
 	if a.parts == nil {
 		if a.parts, err = readPartitions(tx); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if b, err = newBatch(tx, a.parts, &a.cache, a.rules, a.record); err == nil {
-		b.arena = a.arena[:0]
-		if a.over != nil {
-			a.over.reset()
-			b.over = a.over
-		}
-		a.over = b.over
-	}
-	return b, err
+	return a.batch.begin(tx, a.parts, a.rules)
 }
 
 // end takes over what a committed batch knows.
 func (a *applier) end(b *batch) {
-	a.cursor, a.parts, a.rules, a.arena, a.putBack = b.cursor, b.parts, b.rules, b.arena, b.putBack
-	for _, p := range a.parts {
-		p.changed = false
-	}
+	a.cursor, a.parts, a.rules, a.putBack = b.cursor, b.parts, b.rules, b.putBack
 	a.cache.add(b.messages)
 }
 

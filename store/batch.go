@@ -9,8 +9,8 @@ import (
 	"esmed/statemachine"
 )
 
-// batch is what a run of records changes, until flush writes it. It is the fold's View of the state:
-// what tx has, with its own changes laid over.
+// batch is what a run of records changes, until it is frozen and its overlay written. It is the fold's View of the
+// state: what tx has, with its own changes laid over. Its room is used again by begin.
 type batch struct {
 	tx     *stateTx
 	record func(seq uint64) (statemachine.Record, error)
@@ -20,17 +20,17 @@ type batch struct {
 
 	rules rulesInForce
 
-	over      *overlay // all tables but messages, decisions, sizes and tallies
-	messages  map[statemachine.ID]*statemachine.Message
-	decisions []encodedDecision
-	arena     []byte // of decisions
-	scratch   []byte // for a key
-	sizes     map[string]int64
-	queues    map[string]*queueCounts // by SMSC: what to add
-	tallies   map[string]statemachine.Tally
-	windows   map[string]int   // by key: 1 put, -1 taken away
-	overdue   map[string]int64 // by key: what to add
-	late      map[uint32]*lateKeys
+	over     *overlay // all that is to be written, once the batch is frozen; till then what follows is not in it
+	messages map[statemachine.ID]*statemachine.Message
+	sizes    map[sizeOf]int64
+	queues   map[string]*queueCounts // by SMSC: what to add
+	tallies  map[tallyOf]*statemachine.Tally
+	overdue  map[string]int64 // by key: what to add
+	late     map[uint32]*lateKeys
+
+	// Room for a key, an element of a list and a value, each until the next one is made.
+	key, element, value []byte
+
 	firstOpen uint32 // number of the partition that was the last one when the batch began
 	reprocess *statemachine.ReprocessProgress
 	restored  *statemachine.Restored
@@ -38,14 +38,21 @@ type batch struct {
 
 	logFrom uint64 // records before are dropped, as far as the fold is concerned
 	ruled   ruleSeqs
+	began   uint64 // seq of the last record before it
 	cursor  uint64 // seq of the last record
 	at      time.Time
 }
 
-// encodedDecision is where a decision stands in the arena.
-type encodedDecision struct {
-	pos        statemachine.DecisionPos
-	start, end int
+// sizeOf names one of the counters of what there is now.
+type sizeOf struct {
+	kind byte
+	of   string
+}
+
+// tallyOf names an hour's counters.
+type tallyOf struct {
+	hour int64 // its start, in seconds
+	smsc string
 }
 
 // rulesInForce are a rules record's. The zero value is none.
@@ -54,27 +61,49 @@ type rulesInForce struct {
 	rules *statemachine.Rules
 }
 
-// newBatch begins behind the cursor that tx holds. rules are those that the last batch ended with, if
-// there was one.
-func newBatch(tx *stateTx, parts partitions, cache *messageCache, rules rulesInForce, record func(uint64) (statemachine.Record, error)) (*batch, error) {
-	b := &batch{
-		tx: tx, record: record, cache: cache, parts: parts, rules: rules, over: newOverlay(),
+func newBatch(cache *messageCache, record func(uint64) (statemachine.Record, error)) *batch {
+	return &batch{
+		record: record, cache: cache, over: newOverlay(),
 		messages: make(map[statemachine.ID]*statemachine.Message),
-		sizes:    make(map[string]int64), queues: make(map[string]*queueCounts), tallies: make(map[string]statemachine.Tally),
-		windows: make(map[string]int), overdue: make(map[string]int64), late: make(map[uint32]*lateKeys),
+		sizes:    make(map[sizeOf]int64), queues: make(map[string]*queueCounts), tallies: make(map[tallyOf]*statemachine.Tally),
+		overdue: make(map[string]int64), late: make(map[uint32]*lateKeys),
 	}
+}
+
+// beginBatch makes a batch for itself.
+func beginBatch(tx *stateTx, record func(uint64) (statemachine.Record, error)) (*batch, error) {
+	parts, err := readPartitions(tx)
+	if err != nil {
+		return nil, err
+	}
+	b := newBatch(new(messageCache), record)
+	return b, b.begin(tx, parts, rulesInForce{})
+}
+
+// begin empties the batch and begins behind the cursor that tx holds. rules are those that the last batch ended
+// with, if there was one.
+func (b *batch) begin(tx *stateTx, parts partitions, rules rulesInForce) error {
+	b.over.reset()
+	clear(b.messages)
+	clear(b.sizes)
+	clear(b.queues)
+	clear(b.tallies)
+	clear(b.overdue)
+	clear(b.late)
+	b.tx, b.parts, b.rules = tx, parts, rules
+	b.firstOpen, b.reprocess, b.restored, b.putBack = 0, nil, nil, false
 	if n := len(parts); n > 0 {
 		b.firstOpen = parts[n-1].number
 	}
 	m, err := readStateMeta(tx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	b.cursor, b.at, b.size, b.logFrom, b.ruled = m.cursor, m.at, m.partition, m.logFrom, m.ruled
+	b.began, b.cursor, b.at, b.size, b.logFrom, b.ruled = m.cursor, m.cursor, m.at, m.partition, m.logFrom, m.ruled
 	if m.rules != rules.seq {
-		b.rules, err = readRulesRecord(m.rules, record)
+		b.rules, err = readRulesRecord(m.rules, b.record)
 	}
-	return b, err
+	return err
 }
 
 // readRulesRecord reads the rules of a record; seq 0 gives none.
@@ -117,13 +146,7 @@ func (b *batch) take(rec statemachine.Record, eff *statemachine.Effects) error {
 		}
 	}
 	for i := range eff.Decisions {
-		d := &eff.Decisions[i]
-		start := len(b.arena)
-		b.arena = appendDecision(b.arena, d)
-		b.decisions = append(b.decisions, encodedDecision{d.Pos, start, len(b.arena)})
-		if p := b.parts.of(d.Message); p != nil && d.Message != "" {
-			p.restsOn(d.Record)
-		}
+		b.takeDecision(&eff.Decisions[i])
 	}
 	for i := range eff.Index {
 		b.takeIndex(&eff.Index[i])
@@ -140,14 +163,15 @@ func (b *batch) take(rec statemachine.Record, eff *statemachine.Effects) error {
 	}
 	for i := range eff.Unanswered {
 		u := &eff.Unanswered[i]
-		b.changeList(tableID{table: tableUnanswered}, pairKey(u.Account, u.Dest), refElement(u.Ref), u.Remove)
+		b.key = appendPairKey(b.key[:0], u.Account, u.Dest)
+		b.element = appendRefElement(b.element[:0], u.Ref)
+		b.changeList(tableID{table: tableUnanswered}, u.Remove)
 	}
 	for i := range eff.Queue {
 		b.takeQueue(rec.Seq, &eff.Queue[i])
 	}
-	for _, t := range eff.Tallies {
-		key := tallyKey(t.Hour, t.SMSC)
-		b.tallies[key] = b.tallies[key].Add(t.Delta)
+	for i := range eff.Tallies {
+		b.takeTally(&eff.Tallies[i])
 	}
 	for i := range eff.Inbound {
 		b.takeInbound(&eff.Inbound[i])
@@ -180,23 +204,37 @@ func (b *batch) takeMessage(rec statemachine.Record, m *statemachine.Message) er
 	}
 	p := b.parts.place(m, b.size)
 	p.add(m)
-	b.sizes[sizeKey(sizeMessages, "")]++
-	b.putIndex(p, tableDests, destKey(destination(m), m.ID), []byte{})
+	b.sizes[sizeOf{kind: sizeMessages}]++
+	b.key = appendDestKey(b.key[:0], destination(m), m.ID)
+	b.putIndex(p, tableDests, nil)
 	if a, ok := rec.Fact.(*statemachine.MessageAccepted); ok {
-		value := append(seqKey(rec.Seq), m.ID...)
+		value := append(binary.BigEndian.AppendUint64(b.value[:0], rec.Seq), m.ID...)
+		b.value = value
 		if a.Ref != "" {
-			b.putIndex(p, tableRefs, refKey(kindRef, a.Owner, a.Ref), value)
+			b.key = appendRefKey(b.key[:0], kindRef, a.Owner, a.Ref)
+			b.putIndex(p, tableRefs, value)
 		}
 		if a.IdempotencyKey != "" {
-			b.putIndex(p, tableRefs, refKey(kindIdempotency, a.Owner, a.IdempotencyKey), value)
+			b.key = appendRefKey(b.key[:0], kindIdempotency, a.Owner, a.IdempotencyKey)
+			b.putIndex(p, tableRefs, value)
 		}
 	}
 	return nil
 }
 
-func (b *batch) putIndex(p *partition, t table, key, value []byte) {
-	b.over.put(p.table(t), key, value)
-	b.noteKey(p, t, key)
+// putIndex puts b.key.
+func (b *batch) putIndex(p *partition, t table, value []byte) {
+	b.over.put(p.table(t), b.key, value)
+	b.noteKey(p, t, b.key)
+}
+
+func (b *batch) takeDecision(d *statemachine.Decision) {
+	b.key = appendDecisionKey(b.key[:0], d.Pos)
+	b.value = appendDecision(b.value[:0], d)
+	b.over.putNew(decisionTable(d.Pos.Seq), b.key, b.value)
+	if p := b.parts.of(d.Message); p != nil && d.Message != "" {
+		p.restsOn(d.Record)
+	}
 }
 
 func (b *batch) takeIndex(e *statemachine.IndexEntry) {
@@ -204,21 +242,35 @@ func (b *batch) takeIndex(e *statemachine.IndexEntry) {
 	if p == nil {
 		return // an entry for a message that there is not
 	}
-	id, key := p.table(tableIDs), idKey(e.Account, e.Key)
-	b.changeList(id, key, refElement(e.Ref), e.Remove)
-	b.noteKey(p, tableIDs, key)
+	b.key = appendPairKey(b.key[:0], e.Account, string(e.Key))
+	b.element = appendRefElement(b.element[:0], e.Ref)
+	b.changeList(p.table(tableIDs), e.Remove)
+	b.noteKey(p, tableIDs, b.key)
 }
 
+// takeQueue knows of an entry that came in this batch that it is nowhere else: mostly it goes in it too.
 func (b *batch) takeQueue(seq uint64, c *statemachine.QueueChange) {
-	id, key := queueKey(&c.Entry)
+	var id tableID
+	id, b.key = appendQueueKey(b.key[:0], &c.Entry)
 	if c.Remove {
-		b.over.put(id, key, nil)
+		b.over.delete(id, b.key)
 		b.countQueued(&c.Entry, -1)
 		return
 	}
-	b.over.put(id, key, []byte(c.Entry.Message))
+	b.value = append(b.value[:0], c.Entry.Message...)
+	b.over.table(id).put(b.key, b.value, c.Entry.Seq > b.began)
 	b.countQueued(&c.Entry, 1)
 	b.putBack = b.putBack || c.Entry.Seq < seq
+}
+
+func (b *batch) takeTally(c *statemachine.TallyChange) {
+	of := tallyOf{c.Hour.Unix(), c.SMSC}
+	t := b.tallies[of]
+	if t == nil {
+		t = new(statemachine.Tally)
+		b.tallies[of] = t
+	}
+	*t = t.Add(c.Delta)
 }
 
 func (b *batch) takeInbound(c *statemachine.InboundChange) {
@@ -240,9 +292,9 @@ func (b *batch) takeException(x *statemachine.Exception) error {
 		return nil
 	}
 	if open {
-		b.over.put(tableID{table: tableOpen}, key, []byte{})
+		b.over.put(tableID{table: tableOpen}, key, nil)
 		b.over.put(tableID{table: tableOpenByGroup}, pairKey(string(x.Kind), x.Group), key)
-		b.sizes[sizeKey(sizeOpen, string(x.Kind))]++
+		b.sizes[sizeOf{sizeOpen, string(x.Kind)}]++
 		return nil
 	}
 	b.closeException(key, x)
@@ -251,17 +303,26 @@ func (b *batch) takeException(x *statemachine.Exception) error {
 
 // closeException takes one away from those that are open.
 func (b *batch) closeException(key []byte, x *statemachine.Exception) {
-	b.over.put(tableID{table: tableOpen}, key, nil)
-	b.over.put(tableID{table: tableOpenByGroup}, pairKey(string(x.Kind), x.Group), nil)
-	b.sizes[sizeKey(sizeOpen, string(x.Kind))]--
+	b.over.delete(tableID{table: tableOpen}, key)
+	b.over.delete(tableID{table: tableOpenByGroup}, pairKey(string(x.Kind), x.Group))
+	b.sizes[sizeOf{sizeOpen, string(x.Kind)}]--
 }
 
-// changeList adds an element to a list, once, or takes it away.
-func (b *batch) changeList(id tableID, key []byte, element string, remove bool) {
-	list := b.get(id, key)
-	if remove {
-		b.over.put(id, key, removeFromList(list, element))
-		return
+// changeList adds b.element to the list at b.key, once, or takes it away.
+func (b *batch) changeList(id tableID, remove bool) {
+	list, changed := b.over.get(id, b.key)
+	if !changed {
+		list = b.tx.get(id, b.key)
 	}
-	b.over.put(id, key, appendToList(list, element))
+	if remove {
+		b.value = removeFromList(b.value[:0], list, b.element)
+	} else {
+		b.value = appendToList(b.value[:0], list, b.element)
+	}
+	switch {
+	case len(b.value) > 0:
+		b.over.table(id).put(b.key, b.value, !changed && list == nil)
+	case list != nil:
+		b.over.delete(id, b.key)
+	}
 }

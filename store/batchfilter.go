@@ -48,30 +48,28 @@ func (b *batch) holding(id table, key []byte) (partitions, error) {
 	return found, nil
 }
 
-// flushFilters makes those of the partitions that the batch sealed and adds its late keys to the others.
-func (b *batch) flushFilters(to sink) error {
+// freezeFilters makes those of the partitions that the batch sealed and adds its late keys to the others.
+func (b *batch) freezeFilters() error {
 	if unsealed := b.unsealed(); len(unsealed) > 1 {
 		for _, p := range unsealed[:len(unsealed)-1] {
-			if err := b.seal(to, p); err != nil {
+			if err := b.seal(p); err != nil {
 				return err
 			}
 		}
 	}
 	for _, late := range b.late {
 		f, changed, err := b.tx.filters.add(b.tx, late.p, late.keys)
-		if err == nil {
-			err = putBlocks(to, late.p, f, changed)
-		}
 		if err != nil {
 			return err
 		}
+		b.putBlocks(late.p, f, changed)
 	}
 	return nil
 }
 
 // seal makes a partition's filter of what its indexes hold, with the batch's changes to them. Late keys come
 // behind: also what was there when it was sealed and is not any more is among them.
-func (b *batch) seal(to sink, p *partition) error {
+func (b *batch) seal(p *partition) error {
 	f := newFilter(b.size)
 	for _, t := range filteredTables {
 		id := p.table(t)
@@ -84,9 +82,9 @@ func (b *batch) seal(to sink, p *partition) error {
 		if err != nil {
 			return err
 		}
-		for key, value := range b.over.table(id).values {
+		for key, value := range b.over.table(id).all() {
 			if value != nil {
-				f.add(hashKey(t, []byte(key)))
+				f.add(hashKey(t, key))
 			}
 		}
 	}
@@ -101,14 +99,12 @@ func (b *batch) seal(to sink, p *partition) error {
 	for n := range all {
 		all[n] = n
 	}
-	return putBlocks(to, p, f, all)
+	b.putBlocks(p, f, all)
+	return nil
 }
 
-func putBlocks(to sink, p *partition, f filter, blocks []int) error {
+func (b *batch) putBlocks(p *partition, f filter, blocks []int) {
 	for _, n := range blocks {
-		if err := to.put(p.table(tableFilters), blockKey(n), f[n*filterBlock:(n+1)*filterBlock:(n+1)*filterBlock]); err != nil {
-			return err
-		}
+		b.over.put(p.table(tableFilters), blockKey(n), f[n*filterBlock:(n+1)*filterBlock])
 	}
-	return nil
 }

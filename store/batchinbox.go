@@ -20,7 +20,7 @@ func (b *batch) takeInbox(c *statemachine.InboxChange) error {
 	b.ageRow(tableID{table: tableInboxByAge}, sizeInbox, old, c.Row)
 	b.ageRow(tableID{table: tableInboxWaiting}, sizeWaiting, waiting(old), waiting(c.Row))
 	if c.Row == nil {
-		b.over.put(id, key, nil)
+		b.over.delete(id, key)
 		return nil
 	}
 	b.over.put(id, key, appendRow(nil, c.Row))
@@ -36,7 +36,7 @@ func (b *batch) moveRow(old, row *statemachine.InboxRow) {
 	}
 	id := tableID{table: tableInboxBySeq}
 	if was != nil && string(b.get(id, was)) == string(old.Key) { // else another row has it by now
-		b.over.put(id, was, nil)
+		b.over.delete(id, was)
 	}
 	if is != nil {
 		b.over.put(id, is, []byte(row.Key))
@@ -50,12 +50,12 @@ func (b *batch) ageRow(table tableID, size byte, old, row *statemachine.InboxRow
 		return
 	}
 	if old != nil {
-		b.over.put(table, inboxAgeKey(old), nil)
-		b.sizes[sizeKey(size, old.SMSC)]--
+		b.over.delete(table, inboxAgeKey(old))
+		b.sizes[sizeOf{size, old.SMSC}]--
 	}
 	if row != nil {
 		b.over.put(table, inboxAgeKey(row), []byte(row.Key))
-		b.sizes[sizeKey(size, row.SMSC)]++
+		b.sizes[sizeOf{size, row.SMSC}]++
 	}
 }
 
@@ -82,12 +82,12 @@ func (b *batch) linkRow(old, row *statemachine.InboxRow) {
 	}
 	for _, key := range row.Keys {
 		if !slices.Contains(old.Keys, key) {
-			b.changeList(tableID{table: tableInboxByKey}, idKey(row.Account, key), string(row.Key), false)
+			b.listRow(tableInboxByKey, row, string(key), false)
 		}
 	}
 	for _, dest := range row.WaitsFor {
 		if !slices.Contains(old.WaitsFor, dest) {
-			b.changeList(tableID{table: tableInboxByDest}, pairKey(row.Account, dest), string(row.Key), false)
+			b.listRow(tableInboxByDest, row, dest, false)
 		}
 	}
 }
@@ -99,12 +99,19 @@ func (b *batch) unlinkRow(old, row *statemachine.InboxRow) {
 	}
 	for _, key := range old.Keys {
 		if !slices.Contains(row.Keys, key) {
-			b.changeList(tableID{table: tableInboxByKey}, idKey(old.Account, key), string(old.Key), true)
+			b.listRow(tableInboxByKey, old, string(key), true)
 		}
 	}
 	for _, dest := range old.WaitsFor {
 		if !slices.Contains(row.WaitsFor, dest) {
-			b.changeList(tableID{table: tableInboxByDest}, pairKey(old.Account, dest), string(old.Key), true)
+			b.listRow(tableInboxByDest, old, dest, true)
 		}
 	}
+}
+
+// listRow adds a row to the list of those that are found by something of its account, or takes it away.
+func (b *batch) listRow(t table, row *statemachine.InboxRow, by string, remove bool) {
+	b.key = appendPairKey(b.key[:0], row.Account, by)
+	b.element = append(b.element[:0], row.Key...)
+	b.changeList(tableID{table: t}, remove)
 }

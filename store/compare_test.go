@@ -22,15 +22,15 @@ func TestComparison_rows(t *testing.T) {
 		change     func(o *overlay, i int)
 	}{
 		{"all agrees", "", func(*overlay, int) {}},
-		{"a row was taken away", "is missing", func(o *overlay, i int) { o.put(id, keyOf(i), nil) }},
+		{"a row was taken away", "is missing", func(o *overlay, i int) { o.delete(id, keyOf(i)) }},
 		{"a row was put there", "does not follow from the log", func(o *overlay, i int) { o.put(id, fmt.Appendf(nil, "%06d", 2*i+1), []byte{}) }},
 		{"a row has another value", "is not what the log says", func(o *overlay, i int) { o.put(id, keyOf(i), []byte{byte(i), 0}) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, i := range []int{0, compareRows - 1, compareRows, 2*compareRows - 1, 2 * compareRows, count - 1} {
 				stored := newOverlay()
-				for key, value := range whole.tables[id].values {
-					stored.put(id, []byte(key), value)
+				for key, value := range whole.table(id).all() {
+					stored.put(id, key, value)
 				}
 				c.change(stored, i)
 				stored.sort()

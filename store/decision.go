@@ -14,7 +14,11 @@ const (
 
 // decisionKey is a decision's place in its partition: the seq that caused it and its count there.
 func decisionKey(p statemachine.DecisionPos) []byte {
-	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(make([]byte, 0, decisionKeySize), p.Seq), uint32(p.N))
+	return appendDecisionKey(make([]byte, 0, decisionKeySize), p)
+}
+
+func appendDecisionKey(b []byte, p statemachine.DecisionPos) []byte {
+	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(b, p.Seq), uint32(p.N))
 }
 
 func decisionTable(seq uint64) tableID {

@@ -39,7 +39,7 @@ func (b *batch) dropException(id string) error {
 	if err != nil {
 		return err
 	}
-	b.over.put(tableID{table: tableExceptions}, key, nil)
+	b.over.delete(tableID{table: tableExceptions}, key)
 	if x.Status == statemachine.StatusOpen {
 		b.closeException(key, x)
 	}
@@ -59,8 +59,8 @@ func (b *batch) dropMessages(before statemachine.ID) {
 	})
 	*b.cache = messageCache{}
 	for _, p := range gone {
-		b.over.put(tableID{table: tablePartitions}, p.key(), nil)
-		b.sizes[sizeKey(sizeMessages, "")] -= int64(p.messages)
+		b.over.delete(tableID{table: tablePartitions}, p.key())
+		b.sizes[sizeOf{kind: sizeMessages}] -= int64(p.messages)
 		for _, t := range [...]table{tableMessages, tableIDs, tableRefs, tableDests, tableFilters} {
 			b.drop(p.table(t))
 		}
@@ -70,7 +70,7 @@ func (b *batch) dropMessages(before statemachine.ID) {
 	if len(kept) == 0 {
 		kept = partitions{{number: last.number + 1}} // numbers are not given twice
 	} else {
-		b.over.put(tableID{table: tablePartitions}, kept[0].key(), nil)
+		b.over.delete(tableID{table: tablePartitions}, kept[0].key())
 	}
 	// What comes late, with an id less than all, has a place too.
 	kept[0].start, kept[0].changed = "", true
@@ -89,9 +89,11 @@ func (all partitions) allBefore(id statemachine.ID) partitions {
 // dropDecisions drops the partitions of decisions that records before logFrom caused, and none else.
 func (b *batch) dropDecisions() error {
 	limit := decisionTable(b.logFrom)
-	b.decisions = slices.DeleteFunc(b.decisions, func(d encodedDecision) bool {
-		return decisionTable(d.pos.Seq).part < limit.part
-	})
+	for id := range b.over.tables {
+		if id.table == tableDecisions && id.part < limit.part {
+			delete(b.over.tables, id)
+		}
+	}
 	ids, err := b.tx.partsOf(tableDecisions)
 	for _, id := range ids {
 		if id.part < limit.part {

@@ -45,7 +45,7 @@ func TestHashKey(t *testing.T) {
 		require.Equal(t, hashKey(tableRefs, refKey(kindRef, "", ref)), hashKey(tableRefs, refKey(kindRef, owner, ref)))
 		require.NotEqual(t, hashKey(tableRefs, refKey(kindRef, owner, ref)), hashKey(tableRefs, refKey(kindIdempotency, owner, ref)))
 		dest := octets.Draw(t, "dest")
-		require.Equal(t, hashKey(tableDests, destPrefix(dest)), hashKey(tableDests, destKey(dest, "01JDXW5Q0C8Z4Y3K7M2N9P6R5T")))
+		require.Equal(t, hashKey(tableDests, destPrefix(dest)), hashKey(tableDests, appendDestKey(nil, dest, "01JDXW5Q0C8Z4Y3K7M2N9P6R5T")))
 	})
 }
 

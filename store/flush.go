@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -21,118 +20,75 @@ type sink interface {
 type overlaySink struct{ o *overlay }
 
 func (s overlaySink) put(id tableID, key, value []byte) error {
-	if value == nil {
-		value = []byte{}
-	}
 	s.o.put(id, key, value)
 	return nil
 }
 
 func (s overlaySink) delete(id tableID, key []byte) error {
-	s.o.put(id, key, nil)
+	s.o.delete(id, key)
 	return nil
 }
 
-// flush writes the batch, each table's keys in order: bbolt splits a page only when it commits, so
-// keys at random would be sorted into ever longer ones. What it hands over stays in the batch's arena.
+// flush writes what the batch changes.
 func (b *batch) flush(to sink) error {
-	if err := b.flushMessages(to); err != nil {
+	if err := b.freeze(); err != nil {
 		return err
 	}
-	for _, d := range b.decisions {
-		if err := to.put(decisionTable(d.pos.Seq), decisionKey(d.pos), b.arena[d.start:d.end:d.end]); err != nil {
-			return err
-		}
-	}
-	if err := b.flushFilters(to); err != nil {
-		return err
-	}
-	ids := slices.SortedFunc(maps.Keys(b.over.tables), func(x, y tableID) int {
-		if x.table != y.table {
-			return int(x.table) - int(y.table)
-		}
-		return int(x.part) - int(y.part)
-	})
-	for _, id := range ids {
-		t := b.over.tables[id]
-		t.sort()
-		for _, key := range t.keys {
-			var err error
-			if value := t.values[key]; value != nil {
-				err = to.put(id, []byte(key), value)
-			} else {
-				err = to.delete(id, []byte(key))
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return b.flushCounters(to)
+	return b.over.flush(to)
 }
 
-func (b *batch) flushMessages(to sink) error {
-	ids := make([]statemachine.ID, 0, len(b.messages))
-	for id := range b.messages {
-		ids = append(ids, id)
+// freeze puts into the overlay what the batch has not put there yet, so that all that it changes is there, in order
+// and as it is to be written. What the batch goes on to know is not touched by writing it.
+func (b *batch) freeze() error {
+	for id, m := range b.messages {
+		b.key, b.value = append(b.key[:0], id...), appendMessage(b.value[:0], m)
+		b.over.put(b.parts.of(id).table(tableMessages), b.key, b.value)
 	}
-	slices.Sort(ids)
-	for _, id := range ids {
-		start := len(b.arena)
-		b.arena = appendMessage(b.arena, b.messages[id])
-		if err := to.put(b.parts.of(id).table(tableMessages), []byte(id), b.arena[start:]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (b *batch) flushCounters(to sink) error {
-	if err := errors.Join(b.flushWindows(to), b.flushQueues(to)); err != nil {
+	if err := errors.Join(b.freezeFilters(), b.freezeQueues()); err != nil {
 		return err
 	}
-	for _, key := range slices.Sorted(maps.Keys(b.sizes)) {
-		n := readSize(b.tx.get(tableID{table: tableSizes}, []byte(key))) + b.sizes[key]
-		if err := to.put(tableID{table: tableSizes}, []byte(key), appendSize(n)); err != nil {
-			return err
-		}
+	b.freezeOverdue()
+	for of, delta := range b.sizes {
+		key := sizeKey(of.kind, of.of)
+		n := readSize(b.get(tableID{table: tableSizes}, key)) + delta
+		b.over.put(tableID{table: tableSizes}, key, appendSize(n))
 	}
-	for _, key := range slices.Sorted(maps.Keys(b.tallies)) {
-		t, err := readTally(b.tx.get(tableID{table: tableTallies}, []byte(key)))
+	for of, delta := range b.tallies {
+		key := tallyKey(time.Unix(of.hour, 0), of.smsc)
+		t, err := readTally(b.get(tableID{table: tableTallies}, key))
 		if err != nil {
 			return err
 		}
-		if err := to.put(tableID{table: tableTallies}, []byte(key), appendTally(nil, t.Add(b.tallies[key]))); err != nil {
-			return err
-		}
+		b.over.put(tableID{table: tableTallies}, key, appendTally(nil, t.Add(*delta)))
 	}
 	for _, p := range b.parts {
-		if !p.changed {
-			continue
-		}
-		if err := to.put(tableID{table: tablePartitions}, p.key(), appendPartition(nil, p)); err != nil {
-			return err
+		if p.changed {
+			b.over.put(tableID{table: tablePartitions}, p.key(), appendPartition(nil, p))
+			p.changed = false
 		}
 	}
-	return b.flushMeta(to)
+	b.freezeMeta()
+	b.over.sort()
+	return nil
 }
 
-func (b *batch) flushMeta(to sink) error {
+func (b *batch) freezeMeta() {
 	id := tableID{table: tableMeta}
-	err := errors.Join(to.put(id, metaRules, seqKey(b.rules.seq)), to.put(id, metaAt, appendNanos(nil, b.at)))
+	b.over.put(id, metaRules, seqKey(b.rules.seq))
+	b.over.put(id, metaAt, appendNanos(nil, b.at))
+	b.over.put(id, metaCursor, seqKey(b.cursor))
 	if b.reprocess != nil {
-		err = errors.Join(err, to.put(id, metaReprocess, appendProgress(nil, b.reprocess)))
+		b.over.put(id, metaReprocess, appendProgress(nil, b.reprocess))
 	}
 	if b.restored != nil {
-		err = errors.Join(err, to.put(id, metaRestored, appendRestored(nil, b.restored)))
+		b.over.put(id, metaRestored, appendRestored(nil, b.restored))
 	}
 	if len(b.ruled) > 0 {
-		err = errors.Join(err, to.put(id, metaRuled, b.ruled.append(nil)))
+		b.over.put(id, metaRuled, b.ruled.append(nil))
 	}
 	if b.logFrom > 0 {
-		err = errors.Join(err, to.put(id, metaLogFrom, seqKey(b.logFrom)))
+		b.over.put(id, metaLogFrom, seqKey(b.logFrom))
 	}
-	return errors.Join(err, to.put(id, metaCursor, seqKey(b.cursor)))
 }
 
 // forgetInbound drops what is remembered of mobile-originated messages for longer than anybody asks.

@@ -20,11 +20,12 @@ func (s *Store) Hold(_ context.Context, smsc string) (h statemachine.Hold, err e
 func (b *batch) Hold(smsc string) (statemachine.Hold, error) { return holdIn(b.get, smsc) }
 
 func (b *batch) takeHold(c *statemachine.HoldChange) {
-	var value []byte
-	if c.Hold != (statemachine.Hold{}) {
-		value = appendHold(nil, &c.Hold)
+	id := tableID{table: tableHolds}
+	if c.Hold == (statemachine.Hold{}) {
+		b.over.delete(id, holdKey(c.SMSC))
+		return
 	}
-	b.over.put(tableID{table: tableHolds}, holdKey(c.SMSC), value)
+	b.over.put(id, holdKey(c.SMSC), appendHold(nil, &c.Hold))
 }
 
 func holdKey(smsc string) []byte { return bounded([]byte(smsc)) }

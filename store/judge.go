@@ -35,11 +35,7 @@ func (s *Store) Judge(ctx context.Context, facts ...statemachine.Fact) ([]Judgem
 func (s *Store) Try(ctx context.Context, facts ...statemachine.Fact) ([]Judgement, error) {
 	tried := make([]Judgement, len(facts))
 	err := s.reading(ctx, "try", func(tx *stateTx) error {
-		parts, err := readPartitions(tx)
-		if err != nil {
-			return err
-		}
-		b, err := newBatch(tx, parts, new(messageCache), rulesInForce{}, s.viewRecord)
+		b, err := beginBatch(tx, s.viewRecord)
 		if err != nil {
 			return err
 		}

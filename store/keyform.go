@@ -1,9 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,12 +17,16 @@ import (
 // keeps its beginning and gets the SHA-256 of all of it instead of the rest.
 const maxKey = 512
 
-func bounded(key []byte) []byte {
+func bounded(key []byte) []byte { return boundedFrom(key, 0) }
+
+// boundedFrom bounds the key that b ends with, from start on.
+func boundedFrom(b []byte, start int) []byte {
+	key := b[start:]
 	if len(key) <= maxKey {
-		return key
+		return b
 	}
 	sum := sha256.Sum256(key)
-	return append(key[:maxKey-len(sum):maxKey-len(sum)], sum[:]...)
+	return append(b[:start+maxKey-len(sum):start+maxKey-len(sum)], sum[:]...)
 }
 
 // appendPart appends s so that no other s begins with the result.
@@ -31,14 +35,18 @@ func appendKeyPart(b []byte, s string) []byte {
 }
 
 func pairKey(first, second string) []byte {
-	b := make([]byte, 0, len(first)+len(second)+2)
-	return bounded(append(appendKeyPart(b, first), second...))
+	return appendPairKey(make([]byte, 0, len(first)+len(second)+2), first, second)
 }
 
-// queueKey is where an entry waits: in the queue by priority and then first in first out, or among the delayed
-// by priority and then by its time.
-func queueKey(e *statemachine.QueueEntry) (tableID, []byte) {
-	b := levelPrefix(e.SMSC, int(e.Priority))
+func appendPairKey(b []byte, first, second string) []byte {
+	start := len(b)
+	return boundedFrom(append(appendKeyPart(b, first), second...), start)
+}
+
+// appendQueueKey appends where an entry waits: in the queue by priority and then first in first out, or among the
+// delayed by priority and then by its time.
+func appendQueueKey(b []byte, e *statemachine.QueueEntry) (tableID, []byte) {
+	b = appendLevel(b, e.SMSC, int(e.Priority))
 	id := tableID{table: tableQueue}
 	if !e.NotBefore.IsZero() {
 		id.table = tableDelayed
@@ -50,7 +58,11 @@ func queueKey(e *statemachine.QueueEntry) (tableID, []byte) {
 
 // levelPrefix begins the keys of an SMSC's entries of a priority.
 func levelPrefix(smsc string, priority int) []byte {
-	return append(appendKeyPart(make([]byte, 0, 48), smsc), byte(lowestFirst-priority))
+	return appendLevel(make([]byte, 0, 48), smsc, priority)
+}
+
+func appendLevel(b []byte, smsc string, priority int) []byte {
+	return append(appendKeyPart(b, smsc), byte(lowestFirst-priority))
 }
 
 const (
@@ -61,7 +73,7 @@ const (
 	placeSize = 1 + 8 + 4
 )
 
-// queueEntry reads a key of queueKey and its value.
+// queueEntry reads a key of appendQueueKey and its value.
 func queueEntry(id table, smsc string, key, value []byte) (e statemachine.QueueEntry, ok bool) {
 	at := len(appendKeyPart(make([]byte, 0, 48), smsc))
 	if len(key) < at {
@@ -93,7 +105,12 @@ func readPlace(smsc string, place, value []byte) (e statemachine.QueueEntry, ok 
 }
 
 func refKey(kind byte, owner, ref string) []byte {
-	return bounded(append(appendKeyPart([]byte{kind}, ref), owner...))
+	return appendRefKey(make([]byte, 0, 3+len(ref)+len(owner)), kind, owner, ref)
+}
+
+func appendRefKey(b []byte, kind byte, owner, ref string) []byte {
+	start := len(b)
+	return boundedFrom(append(appendKeyPart(append(b, kind), ref), owner...), start)
 }
 
 // Kinds of refKey.
@@ -102,17 +119,20 @@ const (
 	kindIdempotency = 'k'
 )
 
-// destKey names a destination's messages: international numbers by their digits, others as given.
-func destKey(dest string, id statemachine.ID) []byte {
-	return append(destPrefix(dest), id...)
+// appendDestKey names a destination's messages: international numbers by their digits, others as given.
+func appendDestKey(b []byte, dest string, id statemachine.ID) []byte {
+	return append(appendDestPrefix(b, dest), id...)
 }
 
-func destPrefix(dest string) []byte {
+func destPrefix(dest string) []byte { return appendDestPrefix(nil, dest) }
+
+func appendDestPrefix(b []byte, dest string) []byte {
 	digits := strings.TrimPrefix(dest, "+")
 	if digits == dest {
 		digits = strings.TrimPrefix(dest, "00")
 	}
-	return append(bounded([]byte(digits)), 0)
+	start := len(b)
+	return append(boundedFrom(append(b, digits...), start), 0)
 }
 
 func destination(m *statemachine.Message) string {
@@ -129,14 +149,16 @@ func inboxAgeKey(r *statemachine.InboxRow) []byte {
 
 // A list is protobuf's repeated field 1, so that appending is putting one more behind.
 
-func appendToList(list []byte, element string) []byte {
+// appendToList appends to b what the list is with an element, which it has once.
+func appendToList(b, list, element []byte) []byte {
+	b = append(b, list...)
 	f := fields{rest: list}
 	for f.next() {
-		if string(f.b) == element {
-			return list
+		if bytes.Equal(f.b, element) {
+			return b
 		}
 	}
-	return putString(slices.Clip(list), 1, element)
+	return putBytes(b, 1, element)
 }
 
 func readList(list []byte) (elements []string, err error) {
@@ -147,22 +169,21 @@ func readList(list []byte) (elements []string, err error) {
 	return elements, f.err
 }
 
-// removeFromList gives nil when nothing is left.
-func removeFromList(list []byte, element string) []byte {
-	var left []byte
+// removeFromList appends to b what is left of a list without an element.
+func removeFromList(b, list, element []byte) []byte {
 	f := fields{rest: list}
 	for f.next() {
-		if string(f.b) != element {
-			left = putBytes(left, 1, f.b)
+		if !bytes.Equal(f.b, element) {
+			b = putBytes(b, 1, f.b)
 		}
 	}
-	return left
+	return b
 }
 
-func refElement(ref statemachine.AttemptRef) string {
-	b := putString(nil, 1, string(ref.Message))
+func appendRefElement(b []byte, ref statemachine.AttemptRef) []byte {
+	b = putString(b, 1, string(ref.Message))
 	b = putUint(b, 2, uint64(ref.Part))
-	return string(putUint(b, 3, uint64(ref.Attempt)))
+	return putUint(b, 3, uint64(ref.Attempt))
 }
 
 func readRefs(list []byte) (refs []statemachine.AttemptRef, err error) {
@@ -176,7 +197,7 @@ func readRefs(list []byte) (refs []statemachine.AttemptRef, err error) {
 func idKey(account string, key receipt.Key) []byte { return pairKey(account, string(key)) }
 
 // sizeKey names one of the counters of what there is now.
-func sizeKey(kind byte, of string) string { return string(kind) + of }
+func sizeKey(kind byte, of string) []byte { return append([]byte{kind}, of...) }
 
 // Kinds of sizeKey.
 const (
@@ -188,8 +209,8 @@ const (
 )
 
 // tallyKey is of an hour's counters.
-func tallyKey(hour time.Time, smsc string) string {
-	return string(binary.BigEndian.AppendUint64(nil, uint64(hour.Unix()))) + smsc
+func tallyKey(hour time.Time, smsc string) []byte {
+	return append(binary.BigEndian.AppendUint64(nil, uint64(hour.Unix())), smsc...)
 }
 
 func appendTally(b []byte, t statemachine.Tally) []byte {

@@ -2,79 +2,99 @@ package store
 
 import (
 	"bytes"
+	"cmp"
+	"hash/maphash"
+	"maps"
 	"slices"
 
 	"go.etcd.io/bbolt"
 )
 
-// overlay holds tables in memory. While it is filled keys are looked up only; its sources walk it in
-// order, once it was sorted and nothing is put any more.
+// overlay holds changes to tables in memory. While it is filled keys are looked up only; its sources walk it in
+// order, once it was sorted and nothing is put any more, and then several goroutines may read it.
 type overlay struct {
+	arena  arena
+	seed   maphash.Seed
 	tables map[tableID]*memTable
 }
 
-type memTable struct {
-	values map[string][]byte // nil = deleted
-	keys   []string          // sorted, as of the last sort
+func newOverlay() *overlay {
+	return &overlay{seed: maphash.MakeSeed(), tables: make(map[tableID]*memTable)}
 }
-
-func newOverlay() *overlay { return &overlay{tables: make(map[tableID]*memTable)} }
 
 func (o *overlay) table(id tableID) *memTable {
 	t := o.tables[id]
 	if t == nil {
-		t = &memTable{values: make(map[string][]byte)}
+		t = &memTable{arena: &o.arena, seed: o.seed}
 		o.tables[id] = t
 	}
 	return t
 }
 
+// get gives a nil value for a key that is deleted, and false for one that nothing lies over. The value is good
+// until reset.
 func (o *overlay) get(id tableID, key []byte) (value []byte, ok bool) {
-	t := o.tables[id]
-	if t == nil {
-		return nil, false
+	if t := o.tables[id]; t != nil {
+		return t.get(key)
 	}
-	value, ok = t.values[string(key)]
-	return value, ok
+	return nil, false
 }
 
-// put keeps value; nil deletes.
-func (o *overlay) put(id tableID, key, value []byte) { o.table(id).values[string(key)] = value }
+// put keeps copies of key and value.
+func (o *overlay) put(id tableID, key, value []byte) { o.table(id).put(key, value, false) }
+
+// putNew is put for a key that nothing below has: deleted again it leaves nothing to be done.
+func (o *overlay) putNew(id tableID, key, value []byte) { o.table(id).put(key, value, true) }
+
+func (o *overlay) delete(id tableID, key []byte) { o.table(id).delete(key) }
 
 // reset empties the overlay for the next batch, which will need about the same room. Tables that were not
 // used go.
 func (o *overlay) reset() {
+	o.arena.reset()
 	for id, t := range o.tables {
-		if len(t.values) == 0 {
+		if len(t.entries) == 0 {
 			delete(o.tables, id)
 			continue
 		}
-		clear(t.values)
+		t.reset()
 	}
 }
 
-// sort makes the overlay fit for sources in several goroutines.
+// sort makes the overlay fit for sources.
 func (o *overlay) sort() {
 	for _, t := range o.tables {
 		t.sort()
 	}
 }
 
-func (t *memTable) sort() {
-	t.keys = t.keys[:0]
-	for key := range t.values {
-		t.keys = append(t.keys, key)
+// flush writes what the overlay, which was sorted, changes: each table's keys in order, since bbolt splits a page
+// only when it commits, so that keys at random would be sorted into ever longer ones. What it hands over stays in the
+// arena.
+func (o *overlay) flush(to sink) error {
+	ids := slices.SortedFunc(maps.Keys(o.tables), func(x, y tableID) int {
+		return cmp.Or(cmp.Compare(x.table, y.table), cmp.Compare(x.part, y.part))
+	})
+	for _, id := range ids {
+		t := o.tables[id]
+		for _, at := range t.sorted {
+			e := &t.entries[at.entry]
+			var err error
+			switch e.what {
+			case changePut:
+				err = to.put(id, t.arena.bytes(e.key), t.arena.bytes(e.value))
+			case changeDelete:
+				err = to.delete(id, t.arena.bytes(e.key))
+			}
+			if err != nil {
+				return err
+			}
+		}
 	}
-	slices.Sort(t.keys)
+	return nil
 }
 
-func (o *overlay) source(id tableID) source {
-	s := &memSource{}
-	if t := o.tables[id]; t != nil {
-		s.table = t
-	}
-	return s
-}
+func (o *overlay) source(id tableID) source { return &memSource{table: o.tables[id]} }
 
 // source walks one sorted set of keys.
 type source interface {
@@ -145,54 +165,4 @@ func (s *boltSource) advance() {
 		return
 	}
 	s.set(s.c.Next())
-}
-
-type memSource struct {
-	table   *memTable
-	prefix  []byte
-	reverse bool
-	at      int
-}
-
-func (s *memSource) begin(prefix, after []byte, reverse bool) {
-	s.prefix, s.reverse = prefix, reverse
-	if s.table == nil {
-		return
-	}
-	find := func(key []byte) int {
-		i, _ := slices.BinarySearch(s.table.keys, string(key))
-		return i
-	}
-	switch {
-	case !reverse && after != nil:
-		s.at = find(append(bytes.Clone(after), 0))
-	case !reverse:
-		s.at = find(prefix)
-	case after != nil:
-		s.at = find(after) - 1
-	default:
-		s.at = len(s.table.keys) - 1
-		if end := behind(prefix); end != nil {
-			s.at = find(end) - 1
-		}
-	}
-}
-
-func (s *memSource) current() (key, value []byte) {
-	if s.table == nil || s.at < 0 || s.at >= len(s.table.keys) {
-		return nil, nil
-	}
-	k := s.table.keys[s.at]
-	if len(k) < len(s.prefix) || k[:len(s.prefix)] != string(s.prefix) {
-		return nil, nil
-	}
-	return []byte(k), s.table.values[k]
-}
-
-func (s *memSource) advance() {
-	if s.reverse {
-		s.at--
-		return
-	}
-	s.at++
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -77,17 +76,16 @@ func (b *batch) countQueued(e *statemachine.QueueEntry, by int64) {
 	c.change(e, by)
 }
 
-func (b *batch) flushQueues(to sink) error {
-	for _, smsc := range slices.Sorted(maps.Keys(b.queues)) {
-		key := []byte(sizeKey(sizeQueue, smsc))
-		c, err := readQueueCounts(b.tx.get(tableID{table: tableSizes}, key))
+func (b *batch) freezeQueues() error {
+	id := tableID{table: tableSizes}
+	for smsc, delta := range b.queues {
+		key := sizeKey(sizeQueue, smsc)
+		c, err := readQueueCounts(b.get(id, key))
 		if err != nil {
 			return err
 		}
-		c.add(b.queues[smsc])
-		if err := to.put(tableID{table: tableSizes}, key, appendQueueCounts(nil, &c)); err != nil {
-			return err
-		}
+		c.add(delta)
+		b.over.put(id, key, appendQueueCounts(nil, &c))
 	}
 	return nil
 }

@@ -23,11 +23,7 @@ type Rehearsal struct {
 // In memory it takes what the facts change, some 3 KB for a receipt that finds its message.
 func (s *Store) Rehearse(ctx context.Context, fn func(*Rehearsal) error) error {
 	return s.reading(ctx, "rehearse", func(tx *stateTx) error {
-		parts, err := readPartitions(tx)
-		if err != nil {
-			return err
-		}
-		b, err := newBatch(tx, parts, new(messageCache), rulesInForce{}, s.viewRecord)
+		b, err := beginBatch(tx, s.viewRecord)
 		if err != nil {
 			return err
 		}

@@ -66,7 +66,7 @@ func (s *Store) InboxStats(ctx context.Context) (all []InboxStat, err error) {
 		})
 		for i := range all {
 			prefix := appendKeyPart(nil, all[i].SMSC)
-			all[i].Waiting = readSize(tx.get(tableID{table: tableSizes}, []byte(sizeKey(sizeWaiting, all[i].SMSC))))
+			all[i].Waiting = readSize(tx.get(tableID{table: tableSizes}, sizeKey(sizeWaiting, all[i].SMSC)))
 			if err == nil {
 				err = tx.scan(tableID{table: tableInboxWaiting}, prefix, nil, false, func(key, _ []byte) error {
 					if rest := key[len(prefix):]; len(rest) >= 8 {

@@ -134,11 +134,7 @@ func (s *Store) foldTail() error {
 		return err
 	}
 	err := s.view(func(tx *stateTx) error {
-		parts, err := readPartitions(tx)
-		if err != nil {
-			return err
-		}
-		b, err := newBatch(tx, parts, new(messageCache), rulesInForce{}, s.viewRecord)
+		b, err := beginBatch(tx, s.viewRecord)
 		if err != nil {
 			return err
 		}

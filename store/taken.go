@@ -75,7 +75,7 @@ func (t *taken) covers(d *differing) bool {
 		return t.any() && t.tally(d)
 	case tableIDs, tableUnanswered:
 		return t.lists(d, func(element string) bool {
-			refs, err := readRefs(appendToList(nil, element))
+			refs, err := readRefs(putString(nil, 1, element))
 			return err == nil && len(refs) == 1 && t.messages[refs[0].Message]
 		})
 	case tableInboxByKey, tableInboxByDest:
@@ -216,7 +216,7 @@ func (t *taken) decision(d *differing, textGone func(seq uint64) bool) bool {
 		}
 		t.messages[x.Message] = true
 		if m, err := messageIn(d.storedIn, x.Message); err == nil && m != nil {
-			key := tallyKey(m.Hour(), m.SMSC)
+			key := string(tallyKey(m.Hour(), m.SMSC))
 			t.tallies[key] = append(t.tallies[key], m.ID)
 		}
 	}

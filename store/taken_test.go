@@ -122,7 +122,7 @@ func TestVerify_olderParser(t *testing.T) {
 			table := tableID{table: tableIDs}
 			b := tx.Bucket(table.name()).Bucket(table.partName())
 			k, _ := b.Cursor().First()
-			return b.Put(bytes.Clone(k), appendToList(nil, refElement(statemachine.AttemptRef{Message: "M2", Part: 1, Attempt: 1})))
+			return b.Put(bytes.Clone(k), putBytes(nil, 1, appendRefElement(nil, statemachine.AttemptRef{Message: "M2", Part: 1, Attempt: 1})))
 		}},
 		{"a decision of today's parser about another message", tableDecisions, func(tx *bbolt.Tx) error {
 			table := tableID{table: tableDecisions}

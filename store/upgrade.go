@@ -52,7 +52,7 @@ func upgradeTo3(from *stateTx, to sink) error {
 			err = upgradeQueue(from, to, smsc, c)
 		}
 		if err == nil {
-			err = to.put(tableID{table: tableSizes}, []byte(sizeKey(sizeQueue, smsc)), appendQueueCounts(nil, c))
+			err = to.put(tableID{table: tableSizes}, sizeKey(sizeQueue, smsc), appendQueueCounts(nil, c))
 		}
 	}
 	if err != nil {
@@ -93,7 +93,7 @@ func upgradeQueue(from *stateTx, to sink, smsc string, c *queueCounts) error {
 	}
 	for i := range entries {
 		if err == nil {
-			_, key := queueKey(&entries[i])
+			_, key := appendQueueKey(nil, &entries[i])
 			err = to.put(id, key, []byte(entries[i].Message))
 		}
 	}

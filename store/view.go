@@ -36,12 +36,12 @@ func (b *batch) Message(id statemachine.ID) (*statemachine.Message, error) {
 
 // Attempts probes the partitions that may have the key, from the newest on.
 func (b *batch) Attempts(account string, key receipt.Key) ([]statemachine.AttemptRef, error) {
-	id := idKey(account, key)
-	parts, err := b.holding(tableIDs, id)
+	b.key = appendPairKey(b.key[:0], account, string(key))
+	parts, err := b.holding(tableIDs, b.key)
 	if err != nil {
 		return nil, err
 	}
-	return attempts(b.get, parts, id)
+	return attempts(b.get, parts, b.key)
 }
 
 // attemptsIn looks through all partitions.
@@ -72,16 +72,17 @@ func attempts(get func(tableID, []byte) []byte, parts partitions, key []byte) ([
 
 // Held reads the rows that wait for an id, in the order of their first receptions.
 func (b *batch) Held(account string, key receipt.Key) ([]*statemachine.InboxRow, error) {
-	return b.rows(b.get(tableID{table: tableInboxByKey}, idKey(account, key)))
+	return b.listed(tableInboxByKey, account, string(key))
 }
 
 // HeldFor reads the rows that wait for a destination.
 func (b *batch) HeldFor(account, dest string) ([]*statemachine.InboxRow, error) {
-	return b.rows(b.get(tableID{table: tableInboxByDest}, pairKey(account, dest)))
+	return b.listed(tableInboxByDest, account, dest)
 }
 
-func (b *batch) rows(list []byte) ([]*statemachine.InboxRow, error) {
-	keys, err := readList(list)
+func (b *batch) listed(t table, account, by string) ([]*statemachine.InboxRow, error) {
+	b.key = appendPairKey(b.key[:0], account, by)
+	keys, err := readList(b.get(tableID{table: t}, b.key))
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +111,8 @@ func (b *batch) InboxRow(key statemachine.InboxKey) (*statemachine.InboxRow, err
 
 // Unanswered reads a list.
 func (b *batch) Unanswered(account, dest string) ([]statemachine.AttemptRef, error) {
-	return readRefs(b.get(tableID{table: tableUnanswered}, pairKey(account, dest)))
+	b.key = appendPairKey(b.key[:0], account, dest)
+	return readRefs(b.get(tableID{table: tableUnanswered}, b.key))
 }
 
 // OpenException goes by the group to the exception.
@@ -156,17 +158,14 @@ func (b *batch) Exception(id string) (*statemachine.Exception, error) {
 	return decodeException(value)
 }
 
-// Decision looks at the batch's own first, which are in order.
+// Decision reads one.
 func (b *batch) Decision(pos statemachine.DecisionPos) (*statemachine.Decision, error) {
 	if pos.Seq < b.logFrom {
 		return nil, statemachine.ErrGone
 	}
-	i, found := slices.BinarySearchFunc(b.decisions, pos, func(d encodedDecision, pos statemachine.DecisionPos) int {
-		return cmp.Or(cmp.Compare(d.pos.Seq, pos.Seq), cmp.Compare(d.pos.N, pos.N))
-	})
-	if found {
-		own := b.decisions[i]
-		d, err := decodeDecision(decisionKey(pos), b.arena[own.start:own.end])
+	b.key = appendDecisionKey(b.key[:0], pos)
+	if own, ok := b.over.get(decisionTable(pos.Seq), b.key); ok {
+		d, err := decodeDecision(b.key, own)
 		return &d, err
 	}
 	d, err := decisionAt(b.tx, pos)

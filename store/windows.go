@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/binary"
-	"maps"
 	"slices"
 	"time"
 
@@ -50,24 +49,25 @@ const (
 
 func overduePrefix(smsc string, kind byte) []byte { return append(appendKeyPart(nil, smsc), kind) }
 
-// takeWindows notes which windows come and go. One that does both within a batch leaves nothing to write.
+// takeWindows puts windows and takes them away. The fold puts none that is there, and looks none up, so that one whose
+// first change in a batch is that it is put is in that batch alone.
 func (b *batch) takeWindows(eff *statemachine.Effects) {
 	for i := range eff.Windows {
 		c := &eff.Windows[i]
-		delta := 1
-		if c.Remove {
-			delta = -1
-		}
 		if c.Doubt {
-			b.overdue[string(appendNanos(overduePrefix(c.SMSC, overdueDoubt), c.At.Truncate(time.Second)))] += int64(delta)
+			delta := int64(1)
+			if c.Remove {
+				delta = -1
+			}
+			b.overdue[string(appendNanos(overduePrefix(c.SMSC, overdueDoubt), c.At.Truncate(time.Second)))] += delta
 			continue
 		}
-		b.scratch = windowKey(b.scratch[:0], Due{c.At, c.SMSC, c.Ref.Message, c.Ref.Part})
-		if delta += b.windows[string(b.scratch)]; delta == 0 {
-			delete(b.windows, string(b.scratch))
-			continue
+		b.key = windowKey(b.key[:0], Due{c.At, c.SMSC, c.Ref.Message, c.Ref.Part})
+		if c.Remove {
+			b.over.delete(tableID{table: tableWindows}, b.key)
+		} else {
+			b.over.putNew(tableID{table: tableWindows}, b.key, nil)
 		}
-		b.windows[string(b.scratch)] = delta
 	}
 	for i := range eff.Overdue {
 		c := &eff.Overdue[i]
@@ -75,35 +75,19 @@ func (b *batch) takeWindows(eff *statemachine.Effects) {
 	}
 }
 
-func (b *batch) flushWindows(to sink) error {
-	id := tableID{table: tableWindows}
-	for _, key := range slices.Sorted(maps.Keys(b.windows)) {
-		var err error
-		if b.windows[key] > 0 {
-			err = to.put(id, []byte(key), []byte{})
-		} else {
-			err = to.delete(id, []byte(key))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	id = tableID{table: tableOverdue}
-	for _, key := range slices.Sorted(maps.Keys(b.overdue)) {
-		if b.overdue[key] == 0 {
+func (b *batch) freezeOverdue() {
+	id := tableID{table: tableOverdue}
+	for of, delta := range b.overdue {
+		if delta == 0 {
 			continue
 		}
-		var err error
-		if n := readSize(b.tx.get(id, []byte(key))) + b.overdue[key]; n != 0 {
-			err = to.put(id, []byte(key), appendSize(n))
+		key := []byte(of)
+		if n := readSize(b.get(id, key)) + delta; n != 0 {
+			b.over.put(id, key, appendSize(n))
 		} else {
-			err = to.delete(id, []byte(key))
-		}
-		if err != nil {
-			return err
+			b.over.delete(id, key)
 		}
 	}
-	return nil
 }
 
 // Due lists parts whose window ended at or before now, without those in doubt, which are never cut off:

@@ -39,9 +39,7 @@ func (e *effected) take(effects ...statemachine.Effects) {
 	e.t.Helper()
 	require.NoError(e.t, e.state.Update(func(tx *bbolt.Tx) error {
 		state := e.stateTx(tx, e.filters.now())
-		parts, err := readPartitions(state)
-		require.NoError(e.t, err)
-		b, err := newBatch(state, parts, new(messageCache), rulesInForce{}, nil)
+		b, err := beginBatch(state, nil)
 		require.NoError(e.t, err)
 		for i := range effects {
 			e.seq++
@@ -286,7 +284,7 @@ func TestDrop_exceptions(t *testing.T) {
 	require.Equal(t, 1, e.rows(tableOpenByGroup))
 	require.NoError(t, e.view(func(tx *stateTx) error {
 		key := sizeKey(sizeOpen, string(statemachine.KindConflict))
-		require.EqualValues(t, 1, readSize(tx.get(tableID{table: tableSizes}, []byte(key))))
+		require.EqualValues(t, 1, readSize(tx.get(tableID{table: tableSizes}, key)))
 		return nil
 	}))
 }
