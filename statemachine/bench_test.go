@@ -26,7 +26,7 @@ func BenchmarkLife(b *testing.B) {
 	apply := func(fact statemachine.Fact) {
 		seq++
 		rec := statemachine.Record{Seq: seq, At: began.Add(time.Duration(seq) * time.Millisecond), Fact: fact}
-		require.NoError(b, mem.Apply(rec, &eff))
+		require.NoError(b, mem.ApplySeenAs(lending{mem}, rec, &eff))
 	}
 	apply(&statemachine.Rules{Parser: "1", SMSCs: []statemachine.SMSCRules{{SMSC: "alpha", Account: "alpha", Receipt: rules, DeliveryWindow: time.Hour}}})
 	parts := make([]statemachine.PartContent, 1)

@@ -144,7 +144,7 @@ type counting struct {
 	read int
 }
 
-func (c *counting) Message(id statemachine.ID) (*statemachine.Message, error) {
+func (c *counting) Message(id statemachine.ID) (*statemachine.Message, bool, error) {
 	c.read++
 	return c.Memory.Message(id)
 }

@@ -61,7 +61,7 @@ func (s *step) notSent(o *Operator, x *Exception) error {
 	}
 	from := p.State
 	for _, number := range doubtful {
-		a := p.editAttempt(number)
+		a := p.attempt(number)
 		a.Outcome = NotSent
 		a.endDoubt(DoubtOperator, s.rec.Seq)
 	}
@@ -97,7 +97,7 @@ func (s *step) saidAccepted(o *Operator, x *Exception) error {
 		return err
 	}
 	from := p.State
-	a := p.editAttempt(number)
+	a := p.attempt(number)
 	a.MessageID, a.Learnt = id, false
 	if x.Kind == KindInDoubt {
 		a.Outcome, a.AnsweredAt = AcceptedBy, s.rec.At

@@ -139,7 +139,7 @@ func (a *Attempt) keys(rules *receipt.Rules) []receipt.Key {
 // given. With the id, held receipts for it have found their owner. While it is open which attempt the
 // reference is about, nothing is learnt.
 func (s *step) learn(e *evidence, m *Message, p *Part, ref AttemptRef) error {
-	a := p.editAttempt(ref.Attempt)
+	a := p.attempt(ref.Attempt)
 	if a == nil {
 		return nil
 	}

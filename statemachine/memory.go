@@ -82,9 +82,12 @@ func NewMemory(f Fold) *Memory {
 
 // Apply steps rec into eff, as Step does, and puts the effects in place. It fails only for a record that names another
 // one that was never applied.
-func (m *Memory) Apply(rec Record, eff *Effects) error {
+func (m *Memory) Apply(rec Record, eff *Effects) error { return m.apply(m, rec, eff) }
+
+// apply is Apply with the View that the step has of m.
+func (m *Memory) apply(v View, rec Record, eff *Effects) error {
 	m.Records[rec.Seq] = rec
-	if err := m.Fold.Step(m, rec, eff); err != nil {
+	if err := m.Fold.Step(v, rec, eff); err != nil {
 		return err
 	}
 	if rules, ok := rec.Fact.(*Rules); ok {
@@ -95,8 +98,8 @@ func (m *Memory) Apply(rec Record, eff *Effects) error {
 }
 
 func (m *Memory) put(eff *Effects) {
-	for _, msg := range eff.Messages {
-		m.Messages[msg.ID] = msg
+	for _, c := range eff.Messages {
+		m.Messages[c.Message.ID] = c.Message
 	}
 	m.Decisions = append(m.Decisions, eff.Decisions...)
 	for _, e := range eff.Index {
@@ -213,7 +216,7 @@ func (m *Memory) putUnanswered(c UnansweredChange) {
 func (m *Memory) Rules() (uint64, *Rules) { return m.rulesSeq, m.rules }
 
 // Message implements View.
-func (m *Memory) Message(id ID) (*Message, error) { return m.Messages[id], nil }
+func (m *Memory) Message(id ID) (*Message, bool, error) { return m.Messages[id], false, nil }
 
 // Attempts implements View.
 func (m *Memory) Attempts(account string, key receipt.Key) ([]AttemptRef, error) {

@@ -6,8 +6,8 @@ import (
 	"esmed/receipt"
 )
 
-// Message is the projection of one message: what its records say so far. Values handed out are not
-// modified afterwards; Step returns new ones.
+// Message is the projection of one message: what its records say so far. Step returns new ones, and modifies none but
+// those that a View lends it for that.
 type Message struct {
 	ID      ID
 	SMSC    string
@@ -21,6 +21,8 @@ type Message struct {
 	Dest               receipt.Address
 	RegisteredDelivery byte
 	Priority           byte
+	ValidityAsked      bool
+	State              State
 	InDoubt            string // hold | resend | ""
 
 	AcceptedSeq uint64
@@ -31,9 +33,6 @@ type Message struct {
 	ScheduledAt time.Time
 	ValidUntil  time.Time
 
-	ValidityAsked bool
-
-	State State
 	Parts []Part
 
 	Counts       Counts
@@ -90,13 +89,13 @@ type Event struct {
 // Reported is the report that a part's state rests on, zero when nothing was reported.
 type Reported struct {
 	State        State
-	Final        bool   // State is final under the SMSC's rules of that time: locked
+	Final        bool // State is final under the SMSC's rules of that time: locked
+	MessageState receipt.MessageState
 	Attempt      int    // that it is about; 0 = not known
 	SMSC         string // who reported it
 	Seq          uint64 // the reception (or query_resp)
 	At           time.Time
 	RawStat      string
-	MessageState receipt.MessageState
 	Err          string
 	DoneDateRaw  string
 	DoneDate     receipt.Date
@@ -144,9 +143,9 @@ type Attempt struct {
 	UserMessageReference uint16 // as sent; 0 = none
 
 	Outcome       Outcome
+	Learnt        bool // MessageID is from a receipt that echoed our reference, and reads as a receipt's does
 	CommandStatus uint32
 	MessageID     string // as receipt.MessageID reads it; "" = none known
-	Learnt        bool   // MessageID is from a receipt that echoed our reference, and reads as a receipt's does
 	AnsweredAt    time.Time
 	AnswerSeq     uint64 // its submit_resp record; 0 = none, also where a person said that it was accepted
 	DoubtSeq      uint64 // its in_doubt record; 0 = never in doubt

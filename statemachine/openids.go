@@ -185,9 +185,9 @@ func (x *openIndex) with(key receipt.Key) iter.Seq[indexedAttempt] {
 }
 
 // Message implements View.
-func (x *openIndex) Message(id ID) (*Message, error) {
+func (x *openIndex) Message(id ID) (*Message, bool, error) {
 	if o := x.table.find(id); o != nil {
-		return x.table.message(o), nil
+		return x.table.message(o), false, nil
 	}
-	return nil, nil
+	return nil, false, nil
 }

@@ -7,39 +7,6 @@ import (
 	"esmed/receipt"
 )
 
-// edited is a message that a step changes: as it was (nil when the step made it) and as it becomes.
-type edited struct {
-	was, now *Message
-}
-
-// message is the message as the step left it so far, nil when there is none.
-func (s *step) message(id ID) (*Message, error) {
-	for i := range s.edited {
-		if s.edited[i].now.ID == id {
-			return s.edited[i].now, nil
-		}
-	}
-	return s.view.Message(id)
-}
-
-// edit gives the step's own copy of a message and its parts, nil when there is none. The slices of a
-// part are still those of the View: they are replaced, never modified.
-func (s *step) edit(id ID) (*Message, error) {
-	for i := range s.edited {
-		if s.edited[i].now.ID == id {
-			return s.edited[i].now, nil
-		}
-	}
-	was, err := s.view.Message(id)
-	if err != nil || was == nil {
-		return nil, err
-	}
-	now := *was
-	now.Parts = slices.Clone(was.Parts)
-	s.edited = append(s.edited, edited{was, &now})
-	return &now, nil
-}
-
 // attempts are those that were given an id with that key, this step's own among them: the newest message
 // first, and of a part its last attempt first. The order is the step's, not the View's, so that no
 // implementation of that can sway a decision.

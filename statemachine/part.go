@@ -67,15 +67,6 @@ func (p *Part) attempt(number int) *Attempt {
 	return &p.Attempts[number-1]
 }
 
-// editAttempt gives an attempt fit to be modified; nil when there is none.
-func (p *Part) editAttempt(number int) *Attempt {
-	if p.attempt(number) == nil {
-		return nil
-	}
-	p.Attempts = slices.Clone(p.Attempts)
-	return p.attempt(number)
-}
-
 // first is the first attempt with that outcome, or nil.
 func (p *Part) first(o Outcome) *Attempt {
 	for i := range p.Attempts {
@@ -242,21 +233,17 @@ func (p *Part) event(f receipt.Fingerprint) *Event {
 	return nil
 }
 
-// remember counts the event, forgetting the oldest one when there are too many. The slice is replaced,
-// not modified.
+// remember counts the event, forgetting the oldest one when there are too many.
 func (p *Part) remember(f receipt.Fingerprint, seq uint64) {
 	if f.IsZero() {
 		return
 	}
-	known := p.Events
-	if p.event(f) == nil {
-		if len(known) == MaxEvents {
-			known = known[1:]
-		}
-		p.Events = append(make([]Event, 0, len(known)+1), known...)
-		p.Events = append(p.Events, Event{Fingerprint: f, Seq: seq, Count: 1})
+	if known := p.event(f); known != nil {
+		known.Count++
 		return
 	}
-	p.Events = slices.Clone(known)
-	p.event(f).Count++
+	if len(p.Events) == MaxEvents {
+		p.Events = slices.Delete(p.Events, 0, 1)
+	}
+	p.Events = append(p.Events, Event{Fingerprint: f, Seq: seq, Count: 1})
 }

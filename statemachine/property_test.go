@@ -422,8 +422,28 @@ func (r reversed) HeldFor(account, dest string) ([]*statemachine.InboxRow, error
 	return backwards(r.Memory.HeldFor(account, dest))
 }
 
+// lending is a View whose messages a step may change in place.
+type lending struct{ *statemachine.Memory }
+
+func (l lending) Message(id statemachine.ID) (*statemachine.Message, bool, error) {
+	m, _, err := l.Memory.Message(id)
+	return m, true, err
+}
+
+// requireLends: steps that change messages in place give the same, and what has no effect changes none.
+func requireLends(rt *rapid.T, w *world) {
+	mem := statemachine.NewMemory(statemachine.Fold{Decode: delivery})
+	var eff statemachine.Effects
+	for i, rec := range w.records {
+		require.NoError(rt, mem.ApplySeenAs(lending{mem}, rec, &eff))
+		require.Equal(rt, w.effects[i], kept(&eff))
+	}
+	require.Equal(rt, w.mem.Messages, mem.Messages)
+}
+
 // requireReplays: the same records give the same, in whatever order the View lists things.
 func requireReplays(rt *rapid.T, w *world) {
+	requireLends(rt, w)
 	again := statemachine.NewMemory(statemachine.Fold{Decode: delivery})
 	var eff statemachine.Effects
 	for i, rec := range w.records {

@@ -1,7 +1,5 @@
 package statemachine
 
-import "slices"
-
 // causeRestored is AttemptInDoubt.Cause of what a backup held as queued or unanswered.
 const causeRestored = "restored"
 
@@ -20,7 +18,7 @@ func (s *step) supposed(m *Message, p *Part, r *AttemptInDoubt) error {
 	s.by = r.SMSC
 	from := p.State
 	s.dequeue(m, p)
-	p.Attempts = append(slices.Clip(p.Attempts), Attempt{
+	p.Attempts = append(p.Attempts, Attempt{
 		Number: r.Attempt, At: s.rec.At, Session: r.Session, Outcome: Doubtful, DoubtSeq: s.rec.Seq, DoubtCause: r.Cause,
 	})
 	if err := s.settle(m, p, BasisNone, s.rec.Seq, ""); err != nil {

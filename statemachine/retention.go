@@ -94,7 +94,7 @@ func (s *step) closePart(m *Message, p *Part) error {
 // giveUp puts in doubt what is unanswered: nobody will know the answer's message any more.
 func (s *step) giveUp(m *Message, p *Part) {
 	for _, number := range p.which(func(a *Attempt) bool { return a.Outcome == Unanswered }) {
-		p.editAttempt(number).lost(&AttemptInDoubt{Cause: retained}, s.rec.Seq)
+		p.attempt(number).lost(&AttemptInDoubt{Cause: retained}, s.rec.Seq)
 		s.changeUnanswered(m, AttemptRef{m.ID, p.Number, number}, true)
 	}
 }

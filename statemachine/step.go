@@ -20,11 +20,12 @@ type Fold struct {
 func (f Fold) Step(v View, rec Record, eff *Effects) error {
 	s := eff.begin(f, v, rec)
 	why, err := s.run()
-	s.leave()
 	if err != nil || why != "" {
+		s.takeBack()
 		eff.reset()
 		eff.NoEffect = why
 	}
+	s.leave()
 	return err
 }
 
@@ -37,7 +38,7 @@ type step struct {
 	rules    *Rules
 
 	eff    *Effects
-	edited []edited
+	edited []*edited
 	woken  []*waiting
 	opened int    // exceptions opened so far
 	by     string // who is behind the record, for what it resolves
@@ -59,7 +60,9 @@ func (e *Effects) begin(f Fold, v View, rec Record) *step {
 
 // leave lets go of what the step was given.
 func (s *step) leave() {
-	clear(s.edited)
+	if cap(s.edited) > maxEdits {
+		s.edited = nil
+	}
 	clear(s.woken)
 	s.view, s.rec, s.eff = nil, Record{}, nil
 }
@@ -136,12 +139,12 @@ func (s *step) finish() {
 			m.FinalisedAt = s.rec.At
 		}
 		s.rewindow(x.was, m)
-		s.eff.Messages = append(s.eff.Messages, m)
-		var before Tally
+		change := MessageChange{Message: m}
 		if x.was != nil {
-			before = x.was.Tally()
+			change.Was = x.was.State
 		}
-		if delta := m.Tally().Sub(before); delta != (Tally{}) {
+		s.eff.Messages = append(s.eff.Messages, change)
+		if delta := m.Tally().Sub(x.tally); delta != (Tally{}) {
 			s.eff.Tallies = append(s.eff.Tallies, TallyChange{Hour: m.Hour(), SMSC: m.SMSC, Delta: delta})
 		}
 	}

@@ -2,7 +2,6 @@ package statemachine
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"esmed/receipt"
@@ -26,14 +25,12 @@ func (s *step) accepted(a *MessageAccepted) error {
 	case len(a.Parts) == 0:
 		return s.noEffect("the message has no parts")
 	}
-	m := &Message{
-		ID: a.Message, SMSC: a.SMSC, Account: a.Account, Owner: a.Owner, Ref: a.Ref,
-		To: a.To, E164: a.E164, Source: a.Source, Dest: a.Dest,
-		RegisteredDelivery: a.RegisteredDelivery, Priority: a.Priority, InDoubt: a.InDoubt,
-		AcceptedSeq: s.rec.Seq, AcceptedAt: s.rec.At, ScheduledAt: a.ScheduledAt,
-		ValidUntil: a.ValidUntil, ValidityAsked: a.ValidityAsked,
-		Parts: make([]Part, len(a.Parts)),
-	}
+	m := newMessage(len(a.Parts))
+	m.ID, m.SMSC, m.Account, m.Owner, m.Ref = a.Message, a.SMSC, a.Account, a.Owner, a.Ref
+	m.To, m.E164, m.Source, m.Dest = a.To, a.E164, a.Source, a.Dest
+	m.RegisteredDelivery, m.Priority, m.InDoubt = a.RegisteredDelivery, a.Priority, a.InDoubt
+	m.AcceptedSeq, m.AcceptedAt, m.ScheduledAt = s.rec.Seq, s.rec.At, a.ScheduledAt
+	m.ValidUntil, m.ValidityAsked = a.ValidUntil, a.ValidityAsked
 	asked := a.RegisteredDelivery & receiptMask
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -42,7 +39,7 @@ func (s *step) accepted(a *MessageAccepted) error {
 		p.Partial = asked > receiptFinal && !a.Parts[i].NoReceipt
 		s.enqueue(m, p)
 	}
-	s.edited = append(s.edited, edited{nil, m})
+	s.made(m)
 	return nil
 }
 
@@ -56,7 +53,7 @@ func (s *step) sent(r *Sent) error {
 	if r.Attempt != len(p.Attempts)+1 {
 		return s.noEffect(fmt.Sprintf("attempt %d was made before, or is not the next one", r.Attempt))
 	}
-	p.Attempts = append(slices.Clip(p.Attempts), Attempt{
+	p.Attempts = append(p.Attempts, Attempt{
 		Number: r.Attempt, At: s.rec.At, Seq: s.rec.Seq, Session: r.Session, SequenceNumber: r.SequenceNumber,
 		ValidUntil: r.ValidUntil, UserMessageReference: r.UserMessageReference,
 	})
@@ -72,7 +69,7 @@ func (s *step) submitResp(r *SubmitResp) error {
 	if err != nil || p == nil {
 		return err
 	}
-	a := p.editAttempt(r.Attempt)
+	a := p.attempt(r.Attempt)
 	switch {
 	case a == nil:
 		return s.noEffect(fmt.Sprintf("attempt %d was never sent", r.Attempt))
@@ -122,7 +119,7 @@ func (s *step) inDoubt(r *AttemptInDoubt) error {
 	if r.Cause == causeRestored && r.Attempt == len(p.Attempts)+1 {
 		return s.supposed(m, p, r)
 	}
-	a := p.editAttempt(r.Attempt)
+	a := p.attempt(r.Attempt)
 	switch {
 	case a == nil:
 		return s.noEffect(fmt.Sprintf("attempt %d was never sent", r.Attempt))

@@ -14,12 +14,13 @@ type AttemptRef struct {
 }
 
 // View is what the fold reads of the state so far. Errors are the implementation's (I/O) and end the
-// step. Values are not modified by either side.
+// step. Values are not modified by either side, but for messages that the View lends to be changed.
 type View interface {
 	// Rules are the rules record in force; seq 0 and nil before the first.
 	Rules() (seq uint64, rules *Rules)
-	// Message is nil when there is none (or none any more).
-	Message(ID) (*Message, error)
+	// Message is nil when there is none (or none any more). own says that an earlier step put it in the View and that
+	// nobody else has seen it since, or keeps it: a Step changes it in place then, unless it fails or has no effect.
+	Message(ID) (m *Message, own bool, err error)
 	// Attempts that were given an id with that key, in any order.
 	Attempts(account string, key receipt.Key) ([]AttemptRef, error)
 	// Held are the inbox rows that wait for that key, in any order.
@@ -50,7 +51,7 @@ type View interface {
 // Effects are what one record changes. Everything is a new value to put in the place of the old one. They are used
 // again from record to record: what is kept of them is copied out of the slices, and what these point to may be kept.
 type Effects struct {
-	Messages   []*Message
+	Messages   []MessageChange
 	Decisions  []Decision
 	Index      []IndexEntry
 	Inbox      []InboxChange
@@ -87,6 +88,12 @@ func (e *Effects) reset() {
 func emptied[E any](s []E) []E {
 	clear(s)
 	return s[:0]
+}
+
+// MessageChange puts a message, which may be the one that the View lent.
+type MessageChange struct {
+	Message *Message
+	Was     State // before; NoState when there was no such message
 }
 
 // IndexEntry makes an attempt found by an id, or no more. Putting one that is there already changes nothing.

@@ -140,10 +140,8 @@ func (b *batch) step(fold statemachine.Fold, rec statemachine.Record, eff *state
 }
 
 func (b *batch) take(rec statemachine.Record, eff *statemachine.Effects) error {
-	for _, m := range eff.Messages {
-		if err := b.takeMessage(rec, m); err != nil {
-			return err
-		}
+	for i := range eff.Messages {
+		b.takeMessage(rec, &eff.Messages[i])
 	}
 	for i := range eff.Decisions {
 		b.takeDecision(&eff.Decisions[i])
@@ -192,15 +190,12 @@ func (b *batch) take(rec statemachine.Record, eff *statemachine.Effects) error {
 	return nil
 }
 
-func (b *batch) takeMessage(rec statemachine.Record, m *statemachine.Message) error {
-	was, err := b.Message(m.ID)
-	if err != nil {
-		return err
-	}
+func (b *batch) takeMessage(rec statemachine.Record, c *statemachine.MessageChange) {
+	m := c.Message
 	b.messages[m.ID] = m
-	if was != nil {
-		b.parts.of(m.ID).moved(was.State, m.State)
-		return nil
+	if c.Was != statemachine.NoState {
+		b.parts.of(m.ID).moved(c.Was, m.State)
+		return
 	}
 	p := b.parts.place(m, b.size)
 	p.add(m)
@@ -219,7 +214,6 @@ func (b *batch) takeMessage(rec statemachine.Record, m *statemachine.Message) er
 			b.putIndex(p, tableRefs, value)
 		}
 	}
-	return nil
 }
 
 // putIndex puts b.key.

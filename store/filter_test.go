@@ -240,7 +240,7 @@ func drawIndexing(t *rapid.T) (all []statemachine.Effects) {
 			if rapid.IntRange(0, 4).Draw(t, "early") == 0 {
 				id = "A" + id
 			}
-			eff.Messages = []*statemachine.Message{{ID: id, To: dests.Draw(t, "to"), Ref: string(id)}}
+			eff.Messages = []statemachine.MessageChange{{Message: &statemachine.Message{ID: id, To: dests.Draw(t, "to"), Ref: string(id)}}}
 		} else {
 			ref := statemachine.AttemptRef{Message: statemachine.ID(fmt.Sprintf("M%03d", rapid.IntRange(0, i).Draw(t, "of"))), Part: 1, Attempt: 1}
 			eff.Index = []statemachine.IndexEntry{{Account: "alpha", Key: receipt.Key(external.Draw(t, "id")), Ref: ref, Remove: rapid.Bool().Draw(t, "remove")}}
@@ -290,7 +290,8 @@ func BenchmarkMiss(b *testing.B) {
 			for i := range effects {
 				id := statemachine.ID(fmt.Sprintf("01JDX%021d", p*messages+i))
 				ref := statemachine.AttemptRef{Message: id, Part: 1, Attempt: 1}
-				effects[i].Messages = []*statemachine.Message{{ID: id, To: fmt.Sprintf("39333%07d", i), Ref: string(id[5:])}}
+				m := &statemachine.Message{ID: id, To: fmt.Sprintf("39333%07d", i), Ref: string(id[5:])}
+				effects[i].Messages = []statemachine.MessageChange{{Message: m}}
 				effects[i].Index = []statemachine.IndexEntry{{Account: "alpha", Key: receipt.Key(fmt.Sprintf("%x-%d", i*2654435761%(1<<32), p)), Ref: ref}}
 			}
 			e.take(effects...)

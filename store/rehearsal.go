@@ -122,7 +122,7 @@ func (r *Rehearsal) MessagesBefore(ctx context.Context, before statemachine.ID, 
 // MayChange reports whether judging the message again under the rules in force can come to anything: a
 // receipt waits for an id that it has under them, or was only noted.
 func (r *Rehearsal) MayChange(id statemachine.ID) (bool, error) {
-	m, err := r.b.Message(id)
+	m, _, err := r.b.Message(id)
 	if err != nil || m == nil || m.Counts.Noted > 0 {
 		return m != nil, err
 	}

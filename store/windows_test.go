@@ -44,8 +44,8 @@ func (e *effected) take(effects ...statemachine.Effects) {
 		for i := range effects {
 			e.seq++
 			rec := statemachine.Record{Seq: e.seq}
-			for _, m := range effects[i].Messages {
-				rec.Fact = &statemachine.MessageAccepted{Owner: m.Owner, Ref: m.Ref}
+			for _, c := range effects[i].Messages {
+				rec.Fact = &statemachine.MessageAccepted{Owner: c.Message.Owner, Ref: c.Message.Ref}
 			}
 			require.NoError(e.t, b.take(rec, &effects[i]))
 		}
@@ -293,7 +293,7 @@ func TestIndex_remove(t *testing.T) {
 	e := newEffected(t)
 	ref := statemachine.AttemptRef{Message: "M1", Part: 1, Attempt: 1}
 	entry := statemachine.IndexEntry{Account: "alpha", Key: "k1", Ref: ref}
-	e.take(statemachine.Effects{Messages: []*statemachine.Message{{ID: "M1"}}, Index: []statemachine.IndexEntry{entry}})
+	e.take(statemachine.Effects{Messages: []statemachine.MessageChange{{Message: &statemachine.Message{ID: "M1"}}}, Index: []statemachine.IndexEntry{entry}})
 	found := func() (refs []statemachine.AttemptRef) {
 		require.NoError(t, e.view(func(tx *stateTx) error {
 			parts, err := readPartitions(tx)

@@ -41,7 +41,7 @@ func TestWitness_aRecordWithoutAnSMSC(t *testing.T) {
 	w := all.batch()
 	w.Folded(statemachine.Record{Fact: &statemachine.Operator{Action: statemachine.ActionNotSent}}, &statemachine.Effects{
 		Decisions: []statemachine.Decision{{Message: "M1", From: statemachine.InDoubt, To: statemachine.Queued}},
-		Messages:  []*statemachine.Message{{ID: "M1", SMSC: "alpha"}},
+		Messages:  []statemachine.MessageChange{{Message: &statemachine.Message{ID: "M1", SMSC: "alpha"}, Was: statemachine.InDoubt}},
 	})
 	require.Zero(t, testutil.CollectAndCount(m.states), "it is not committed yet")
 	w.Committed()

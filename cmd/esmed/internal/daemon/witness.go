@@ -113,10 +113,10 @@ func (w *witness) decided(smsc string, d *statemachine.Decision) {
 
 // submittedTo is the SMSC of a message that a record which names none concerns, as a person's decision or
 // our own clock does; "" where no message is concerned.
-func submittedTo(id statemachine.ID, messages []*statemachine.Message) string {
-	for _, m := range messages {
-		if m.ID == id {
-			return m.SMSC
+func submittedTo(id statemachine.ID, messages []statemachine.MessageChange) string {
+	for _, c := range messages {
+		if c.Message.ID == id {
+			return c.Message.SMSC
 		}
 	}
 	return ""
@@ -141,12 +141,12 @@ func (w *witness) received(rec statemachine.Record, r *statemachine.Reception, e
 }
 
 // delayed takes how long a part's final receipt took to come.
-func (w *witness) delayed(at time.Time, smsc string, d *statemachine.Decision, messages []*statemachine.Message) {
-	n := slices.IndexFunc(messages, func(m *statemachine.Message) bool { return m.ID == d.Message })
+func (w *witness) delayed(at time.Time, smsc string, d *statemachine.Decision, messages []statemachine.MessageChange) {
+	n := slices.IndexFunc(messages, func(c statemachine.MessageChange) bool { return c.Message.ID == d.Message })
 	if n < 0 {
 		return
 	}
-	if a := messages[n].Part(d.Part).Accepted(); a != nil {
+	if a := messages[n].Message.Part(d.Part).Accepted(); a != nil {
 		w.delays = append(w.delays, delay{smsc, at.Sub(a.At)})
 	}
 }
