@@ -101,6 +101,7 @@ var (
 	ErrDiskFull    = errors.New("disk full")
 	ErrKey         = errors.New("the key of a text cannot be read")
 	ErrObstructed  = errors.New("the projection cannot follow the log for now")
+	ErrNoRoom      = errors.New("no room for more messages at once")
 	ErrClosed      = errors.New("store is closed")
 	ErrReadOnly    = errors.New("store is open read-only")
 )

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	"esmed/statemachine"
 )
@@ -12,17 +11,6 @@ import (
 // intakeRequests is how many requests may wait for the writer before senders do: some groups, so that a
 // commit always finds what came during the last one.
 const intakeRequests = 8192
-
-// maxLag is how far the applier may be behind before accepts wait for it.
-const maxLag = 64 << 10
-
-// Acceptance answers Accept.
-type Acceptance struct {
-	Message  statemachine.ID
-	Seq      uint64 // the accepted record
-	At       time.Time
-	Existing bool // a repeat with an equal RequestHash: the first message's answer again
-}
 
 // request is what somebody wants appended. Exactly one of the done functions is set.
 type request struct {
@@ -53,9 +41,12 @@ type intake struct {
 	closed  bool
 	room    chan struct{} // closed when there is room again; nil: nobody waits for that
 	filled  chan struct{} // has a token when waiting got its first, or intake was closed
+	accepts chan struct{} // has a token for each accept that was admitted and is not answered
 }
 
-func newIntake() *intake { return &intake{filled: make(chan struct{}, 1)} }
+func newIntake() *intake {
+	return &intake{filled: make(chan struct{}, 1), accepts: make(chan struct{}, intakeAccepts)}
+}
 
 func (i *intake) send(ctx context.Context, r request) error {
 	for {
@@ -133,6 +124,18 @@ func (i *intake) makeRoom() {
 	}
 }
 
+// refuse answers requests with an error.
+func (i *intake) refuse(requests []request, err error) {
+	accepts := 0
+	for n := range requests {
+		requests[n].fail(err)
+		if requests[n].doneAccept != nil {
+			accepts++
+		}
+	}
+	i.dismiss(accepts)
+}
+
 func (i *intake) close() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -184,34 +187,6 @@ func (s *Store) BeginAppend(ctx context.Context, facts ...statemachine.Fact) (ap
 	}, nil
 }
 
-// Accept makes a message durable. When its Ref or its IdempotencyKey was used by the same Owner, it
-// answers with the message that used it if the RequestHash is equal, else ErrRefConflict. It waits
-// while the applier is far behind; ErrObstructed when that lasts since the applier cannot go on.
-func (s *Store) Accept(ctx context.Context, a *statemachine.MessageAccepted) (Acceptance, error) {
-	type result struct {
-		a   Acceptance
-		err error
-	}
-	done := make(chan result, 1)
-	err := s.AcceptPost(ctx, a, func(a Acceptance, err error) { done <- result{a, err} })
-	if err != nil {
-		return Acceptance{}, err
-	}
-	r := <-done
-	if r.err != nil {
-		return Acceptance{}, fmt.Errorf("store: accept: %w", r.err)
-	}
-	return r.a, nil
-}
-
-// AcceptPost is Accept for many: it returns when the message is queued, and done is called as Post says.
-func (s *Store) AcceptPost(ctx context.Context, a *statemachine.MessageAccepted, done func(Acceptance, error)) error {
-	if err := s.waitForRoom(ctx); err != nil {
-		return fmt.Errorf("store: accept: %w", err)
-	}
-	return s.send(ctx, request{fact: a, doneAccept: done})
-}
-
 func (s *Store) send(ctx context.Context, r request) error {
 	if s.readOnly() {
 		return fmt.Errorf("store: append: %w", ErrReadOnly)
@@ -220,13 +195,4 @@ func (s *Store) send(ctx context.Context, r request) error {
 		return fmt.Errorf("store: append: %w", err)
 	}
 	return nil
-}
-
-// waitForRoom waits while the applier is too far behind for more work to be taken on.
-func (s *Store) waitForRoom(ctx context.Context) error {
-	room := func() bool { return s.end.Load()-s.applied.Load() < maxLag }
-	if s.readOnly() || room() {
-		return nil
-	}
-	return s.await(ctx, room)
 }

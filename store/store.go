@@ -315,10 +315,7 @@ func (s *Store) Run(ctx context.Context) error {
 func (s *Store) Close() error {
 	var err error
 	s.intake.close()
-	left := s.intake.take(nil)
-	for i := range left { // those that came when nobody ran
-		left[i].fail(ErrClosed)
-	}
+	s.intake.refuse(s.intake.take(nil), ErrClosed) // those that came when nobody ran
 	if s.log != nil && s.applier != nil && s.cfg.Unsynced {
 		err = s.finishUnsynced()
 	}

@@ -78,9 +78,7 @@ func (w *writer) run() error {
 // refuse answers all that comes until the intake is closed.
 func (w *writer) refuse(err error) {
 	for {
-		for i := range w.backlog[w.next:] {
-			w.backlog[w.next+i].fail(err)
-		}
+		w.s.intake.refuse(w.backlog[w.next:], err)
 		if !w.refill(true) {
 			return
 		}
@@ -235,9 +233,14 @@ func (w *writer) commit() error {
 		w.s.keys.renew()
 		w.unique.forget(w.s.log.next())
 	}
+	accepts := 0
 	for i := range w.requests {
 		w.answer(&w.requests[i], err)
+		if w.requests[i].doneAccept != nil {
+			accepts++
+		}
 	}
+	w.s.intake.dismiss(accepts)
 	clear(w.requests)
 	if errors.Is(err, ErrDiskFull) {
 		return nil
