@@ -68,14 +68,18 @@ type answers struct {
 
 // run records answers until ctx is done, which is when the session has ended, and none is left.
 func (a *answers) run(ctx context.Context) error {
-	again := time.NewTicker(passingPause)
-	defer again.Stop()
+	var again <-chan time.Time // while there may be records that were refused
 	for {
 		var err error
 		select {
 		case <-a.in.ready:
 			err = a.recordAll()
-		case <-again.C:
+		case <-a.refused.ready:
+			if again == nil {
+				again = time.After(passingPause)
+			}
+		case <-again:
+			again = nil
 			err = a.recordRefused()
 		case <-ctx.Done():
 			return errors.Join(a.recordRefused(), a.recordAll())

@@ -3,11 +3,13 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
 
 	"esmed/statemachine"
+	"esmed/store"
 )
 
 // lookAges are the ages of an inbox row at which it is looked at. Nothing should be found by then: a row
@@ -35,6 +37,8 @@ func looked(receivedAt, now time.Time) (times int, next time.Time) {
 // overlooker is what looks need of a store.
 type overlooker interface {
 	Overlooked(ctx context.Context, smsc string, from, to time.Time) ([]statemachine.InboxKey, error)
+	InboxStats(context.Context) ([]store.InboxStat, error)
+	Changed() <-chan struct{}
 	Post(ctx context.Context, fact statemachine.Fact, done func(statemachine.Record, error)) error
 }
 
@@ -46,21 +50,34 @@ type looks struct {
 	last  time.Time // up to where all looks were made
 }
 
-// run looks until ctx is done. An error is the store's.
+// run looks until ctx is done. An error is the store's. While no inbox has a row it sleeps until something changes.
 func (l *looks) run(ctx context.Context) error {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
 	l.last = time.Now()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case now := <-tick.C:
-			if err := l.look(ctx, now); err != nil && ctx.Err() == nil && !passing(err) {
-				return fmt.Errorf("inbox: %w", err)
+	for rest(ctx, lookEvery) {
+		changed := l.store.Changed()
+		err := l.look(ctx, time.Now())
+		empty := false
+		if err == nil {
+			empty, err = l.empty(ctx)
+		}
+		switch {
+		case ctx.Err() != nil:
+		case err != nil && !passing(err):
+			return fmt.Errorf("inbox: %w", err)
+		case empty:
+			select {
+			case <-ctx.Done():
+			case <-changed:
 			}
 		}
 	}
+	return nil
+}
+
+// empty reports whether there is nothing that could come of age.
+func (l *looks) empty(ctx context.Context) (bool, error) {
+	all, err := l.store.InboxStats(ctx)
+	return !slices.ContainsFunc(all, func(s store.InboxStat) bool { return s.Rows > 0 }), err
 }
 
 // look makes the looks that fell due since the last time that none failed.
