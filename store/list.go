@@ -19,27 +19,52 @@ type Filter struct {
 	OldestFirst  bool
 }
 
-func (f *Filter) matches(m *statemachine.Message) bool {
-	return (len(f.States) == 0 || slices.Contains(f.States, m.State)) &&
-		(f.SMSC == "" || m.SMSC == f.SMSC) &&
-		(f.Since.IsZero() || !m.AcceptedAt.Before(f.Since)) &&
-		(f.Until.IsZero() || m.AcceptedAt.Before(f.Until))
+// glance is what a filter asks of a stored message. Many are passed over for each that is listed, so that no more
+// of them is read, and nothing is allocated.
+type glance struct {
+	smsc       []byte
+	acceptedAt time.Time
+	state      statemachine.State
 }
 
-// mayHold reports whether a partition can have anything for the filter.
-func (f *Filter) mayHold(p *partition) bool {
-	if !f.Since.IsZero() && p.lastAt.Before(f.Since) || !f.Until.IsZero() && !p.firstAt.Before(f.Until) {
-		return false
-	}
-	if len(f.States) == 0 {
-		return true
-	}
-	for _, state := range f.States {
-		if state < numStates && p.states[state] > 0 {
-			return true
+func glanceAt(message []byte) (g glance, err error) {
+	row := fields{rest: message}
+	for row.num < messageState && row.next() { // they come in the order of their numbers
+		switch row.num {
+		case messageSMSC:
+			g.smsc = row.b
+		case messageAcceptedAt:
+			g.acceptedAt = row.time()
+		case messageState:
+			g.state = statemachine.State(row.u)
 		}
 	}
-	return false
+	return g, row.err
+}
+
+func (f *Filter) matches(g *glance) bool {
+	return f.takes(g.state) &&
+		(f.SMSC == "" || string(g.smsc) == f.SMSC) &&
+		(f.Since.IsZero() || !g.acceptedAt.Before(f.Since)) &&
+		(f.Until.IsZero() || g.acceptedAt.Before(f.Until))
+}
+
+func (f *Filter) takes(state statemachine.State) bool {
+	return len(f.States) == 0 || slices.Contains(f.States, state)
+}
+
+// held is how many messages of a partition are in a state that the filter takes; 0 when it can have nothing for the
+// filter.
+func (f *Filter) held(p *partition) (n uint64) {
+	if !f.Since.IsZero() && p.lastAt.Before(f.Since) || !f.Until.IsZero() && !p.firstAt.Before(f.Until) {
+		return 0
+	}
+	for state, count := range p.states {
+		if f.takes(statemachine.State(state)) {
+			n += count
+		}
+	}
+	return n
 }
 
 // Messages lists in the order of their ids, newest first unless the filter says otherwise. next is
@@ -72,40 +97,57 @@ type messageWalk struct {
 	limit  int
 	items  []*statemachine.Message // one more than limit at most
 	done   bool
+
+	in   *partition // that is looked through; nil: the next one is to be found
+	left uint64     // how many there may still be in it in a state that the filter takes
 }
 
 func (w *messageWalk) step(tx *stateTx) error {
-	p, err := w.partition(tx)
-	if err != nil || p == nil {
-		w.done = true
+	if err := w.enter(tx); err != nil || w.done {
 		return err
 	}
 	visited := 0
-	visit := func(id statemachine.ID, value []byte) error {
-		m, err := decodeMessage(value)
-		if err != nil {
+	var last []byte
+	visit := func(id, value []byte) error {
+		last = id
+		if err := w.look(value); err != nil {
 			return err
 		}
-		w.at = id
-		if w.filter.matches(m) {
-			w.items = append(w.items, m)
-		}
-		if visited++; visited == visitRows || len(w.items) > w.limit {
+		if visited++; visited == visitRows || w.left == 0 || len(w.items) > w.limit {
 			return errStop
 		}
 		return nil
 	}
+	var err error
 	if w.filter.To != "" {
-		err = w.byDestination(tx, p, visit)
+		err = w.byDestination(tx, visit)
 	} else {
-		err = tx.scan(p.table(tableMessages), nil, w.after(), !w.filter.OldestFirst, func(key, value []byte) error {
-			return visit(statemachine.ID(key), value)
-		})
+		err = tx.scan(w.in.table(tableMessages), nil, w.after(), !w.filter.OldestFirst, visit)
+	}
+	if last != nil {
+		w.at = statemachine.ID(last)
 	}
 	w.done = len(w.items) > w.limit
-	if visited < visitRows && !w.done {
-		w.leave(p)
+	if (visited < visitRows || w.left == 0) && !w.done {
+		w.leave()
 	}
+	return err
+}
+
+// look takes a message that the filter selects.
+func (w *messageWalk) look(value []byte) error {
+	g, err := glanceAt(value)
+	if err != nil {
+		return err
+	}
+	if w.filter.takes(g.state) {
+		w.left--
+	}
+	if !w.filter.matches(&g) {
+		return nil
+	}
+	m, err := decodeMessage(value)
+	w.items = append(w.items, m)
 	return err
 }
 
@@ -116,15 +158,15 @@ func (w *messageWalk) after() []byte {
 	return []byte(w.at)
 }
 
-func (w *messageWalk) byDestination(tx *stateTx, p *partition, visit func(statemachine.ID, []byte) error) error {
+func (w *messageWalk) byDestination(tx *stateTx, visit func(id, value []byte) error) error {
 	prefix := destPrefix(w.filter.To)
 	var after []byte
 	if w.at != "" {
 		after = append(slices.Clone(prefix), w.at...)
 	}
-	return tx.scan(p.table(tableDests), prefix, after, !w.filter.OldestFirst, func(key, _ []byte) error {
-		id := statemachine.ID(key[len(prefix):])
-		value := tx.get(p.table(tableMessages), []byte(id))
+	return tx.scan(w.in.table(tableDests), prefix, after, !w.filter.OldestFirst, func(key, _ []byte) error {
+		id := key[len(prefix):]
+		value := tx.get(w.in.table(tableMessages), id)
 		if value == nil {
 			return errMalformed
 		}
@@ -132,41 +174,67 @@ func (w *messageWalk) byDestination(tx *stateTx, p *partition, visit func(statem
 	})
 }
 
-// leave goes on to the partition behind p.
-func (w *messageWalk) leave(p *partition) {
+// leave goes on to the partition behind.
+func (w *messageWalk) leave() {
+	p := w.in
+	w.in = nil
 	if w.filter.OldestFirst {
 		w.at = max(w.at, p.lastID)
 		return
 	}
 	w.at = p.start
-	if p.start == "" {
-		w.done = true
-	}
+	w.done = p.start == ""
 }
 
-// partition is the one to look into: the first in the walk's direction that may hold something. Nil when
-// there is none (any more).
-func (w *messageWalk) partition(tx *stateTx) (*partition, error) {
-	parts, err := readPartitions(tx)
-	if err == nil && w.filter.To != "" {
-		parts, err = tx.holding(parts, tableDests, destPrefix(w.filter.To))
-	}
+// enter finds the partition to look into: the one it is in, unless that was dropped, or the first in its direction
+// that may hold something. When there is none (any more) it is done. It reads the rows of the partitions that it
+// passes over, and of no others.
+func (w *messageWalk) enter(tx *stateTx) error {
+	parts, err := tx.heads()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if !w.filter.OldestFirst {
-		slices.Reverse(parts)
+	if w.in != nil && len(parts) > 0 && w.in.number >= parts[0].number {
+		return nil
 	}
-	for _, p := range parts {
-		behind := w.at == "" || p.start < w.at
-		if w.filter.OldestFirst {
-			behind = w.at == "" || p.lastID > w.at
-		}
-		if behind && w.filter.mayHold(p) {
-			return p, nil
+	if w.filter.To != "" {
+		if parts, err = tx.holding(parts, tableDests, destPrefix(w.filter.To)); err != nil {
+			return err
 		}
 	}
-	return nil, nil
+	for i := range parts {
+		if !w.filter.OldestFirst {
+			i = len(parts) - 1 - i
+		}
+		if !w.mayBeBehind(parts, i) {
+			continue
+		}
+		p, err := readPartition(tx, parts[i])
+		if err != nil {
+			return err
+		}
+		if w.filter.OldestFirst && w.at != "" && p.lastID <= w.at {
+			continue
+		}
+		if w.left = w.filter.held(p); w.left > 0 {
+			w.in = p
+			return nil
+		}
+	}
+	w.in, w.done = nil, true
+	return nil
+}
+
+// mayBeBehind says, as far as where partitions begin tells, whether one has messages behind the last one that was
+// looked at.
+func (w *messageWalk) mayBeBehind(parts partitions, i int) bool {
+	switch {
+	case w.at == "":
+		return true
+	case w.filter.OldestFirst:
+		return i+1 == len(parts) || parts[i+1].start > w.at
+	}
+	return parts[i].start < w.at
 }
 
 // Inbox lists an SMSC's rows ("" = all), oldest first. after and next are cursors, "" for the beginning

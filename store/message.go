@@ -9,8 +9,11 @@ import (
 	"esmed/statemachine"
 )
 
-// Fields that are read alone: by QueueEnds, and by who sends a part.
+// Fields that are read alone: by lists, by QueueEnds, and by who sends a part.
 const (
+	messageSMSC        = 2
+	messageAcceptedAt  = 14
+	messageState       = 21
 	messageValidUntil  = 19
 	messageAcceptedSeq = 13
 	messageParts       = 22
@@ -20,7 +23,7 @@ const (
 // appendMessage encodes state.proto's Message.
 func appendMessage(b []byte, m *statemachine.Message) []byte {
 	b = putString(b, 1, string(m.ID))
-	b = putString(b, 2, m.SMSC)
+	b = putString(b, messageSMSC, m.SMSC)
 	b = putString(b, 3, m.Account)
 	b = putString(b, 4, m.Owner)
 	b = putString(b, 5, m.Ref)
@@ -32,14 +35,14 @@ func appendMessage(b []byte, m *statemachine.Message) []byte {
 	b = putUint(b, 11, uint64(m.Priority))
 	b = putString(b, 12, m.InDoubt)
 	b = putUint(b, messageAcceptedSeq, m.AcceptedSeq)
-	b = putTime(b, 14, m.AcceptedAt)
+	b = putTime(b, messageAcceptedAt, m.AcceptedAt)
 	b = putTime(b, 15, m.SubmittedAt)
 	b = putTime(b, 16, m.FinalisedAt)
 	b = putTime(b, 17, m.UpdatedAt)
 	b = putTime(b, 18, m.ScheduledAt)
 	b = putTime(b, messageValidUntil, m.ValidUntil)
 	b = putBool(b, 20, m.ValidityAsked)
-	b = putUint(b, 21, uint64(m.State))
+	b = putUint(b, messageState, uint64(m.State))
 	var at int
 	for i := range m.Parts {
 		b, at = openNested(b, messageParts)
@@ -182,7 +185,7 @@ func readMessageField(f *fields, m *statemachine.Message) {
 	switch f.num {
 	case 1:
 		m.ID = statemachine.ID(f.str())
-	case 2:
+	case messageSMSC:
 		m.SMSC = f.str()
 	case 3:
 		m.Account = f.str()
@@ -206,7 +209,7 @@ func readMessageField(f *fields, m *statemachine.Message) {
 		m.InDoubt = f.str()
 	case messageAcceptedSeq:
 		m.AcceptedSeq = f.u
-	case 14:
+	case messageAcceptedAt:
 		m.AcceptedAt = f.time()
 	case 15:
 		m.SubmittedAt = f.time()
@@ -220,7 +223,7 @@ func readMessageField(f *fields, m *statemachine.Message) {
 		m.ValidUntil = f.time()
 	case 20:
 		m.ValidityAsked = f.bool()
-	case 21:
+	case messageState:
 		m.State = statemachine.State(f.u)
 	case messageParts:
 		f.nested(func(in *fields) { m.Parts = append(m.Parts, readPart(in)) })

@@ -89,6 +89,16 @@ func readPartitions(tx *stateTx) (partitions, error) {
 	return all, err
 }
 
+// readPartition reads the row of a partition of which the head is known.
+func readPartition(tx *stateTx, head *partition) (*partition, error) {
+	key := head.key()
+	value := tx.get(tableID{table: tablePartitions}, key)
+	if value == nil {
+		return nil, errMalformed
+	}
+	return decodePartition(key, value)
+}
+
 // of is the partition that an id belongs to; nil when there is none at all.
 func (all partitions) of(id statemachine.ID) *partition {
 	i, found := slices.BinarySearchFunc(all, id, func(p *partition, id statemachine.ID) int {
