@@ -2,8 +2,14 @@
 GO      ?= go
 FUZZTIME ?= 10000x
 BENCHTIME ?= 1s
+BENCH_STORED ?= 0 100000 1000000# messages in the store before; 10000000 takes a while and 12 GB
+BENCH_EACH ?= 10s# how long each case submits
+BENCH_OUT ?= bin/bench# results and drawings
+BENCH_DIR ?= $(or $(TMPDIR),/tmp)# where stores are, on the disk that is measured
+BASE ?= HEAD# what bench-compare compares the working tree with
+COUNT ?= 6
 
-.PHONY: build test lint tidy race fuzz bench demo check clean
+.PHONY: build test lint tidy race fuzz bench bench-compare bench-go demo check clean
 
 build: ## bin/esmed and bin/smscsim
 	$(GO) build -trimpath -o bin/ ./cmd/esmed ./cmd/smscsim
@@ -30,7 +36,21 @@ fuzz: ## every fuzz target for FUZZTIME (runs, or a time as 1m)
 		done; \
 	done
 
-bench: ## all benchmarks, with allocations
+comma := ,
+empty :=
+space := $(empty) $(empty)
+
+bench: build ## whole lives against the simulated SMSC, beside what a plain file does; some minutes
+	$(GO) build -trimpath -o bin/ ./cmd/esmbench
+	mkdir -p $(BENCH_OUT)
+	bin/esmbench bench --stored $(subst $(space),$(comma),$(strip $(BENCH_STORED))) --each $(BENCH_EACH) --dir $(BENCH_DIR) --results $(BENCH_OUT)/results.json
+	bin/esmbench plot $(BENCH_OUT)/results.json -o $(BENCH_OUT)
+
+bench-compare: ## the daemon of BASE and of the working tree, in turn; benchstat says what differs
+	$(GO) build -trimpath -o bin/ ./cmd/esmbench
+	bin/esmbench compare --base $(BASE) --count $(COUNT) --dir $(BENCH_DIR)
+
+bench-go: ## benchmarks of single packages, with allocations
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
 
 demo: build ## the main job, end to end, against the simulated SMSC; KEEP=1 leaves both running

@@ -43,7 +43,7 @@ func rootCommand() *cobra.Command {
 		Args:          noArgs,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(fillCommand())
+	root.AddCommand(fillCommand(), runCommand(), benchCommand(), plotCommand(), compareCommand())
 	return root
 }
 

@@ -53,8 +53,8 @@ var allowed = map[string]struct{ ours, third []string }{
 	"esmed/cmd/esmed/docs": {}, // the embedded operator's documentation
 	"esmed/cmd/esmed":      {ours: []string{"esmed/cmd/esmed/internal/command"}},
 	"esmed/cmd/esmbench": {
-		ours:  []string{"esmed/receipt", "esmed/smpp", "esmed/statemachine", "esmed/store"},
-		third: []string{"github.com/spf13/cobra", "github.com/oklog/ulid/v2"},
+		ours:  []string{"esmed/receipt", "esmed/smpp", "esmed/statemachine", "esmed/store", "esmed/cmd/smscsim/lives"},
+		third: []string{"github.com/spf13/cobra", "github.com/oklog/ulid/v2", "go.etcd.io/bbolt", "golang.org/x/sys/unix", "gonum.org/v1/plot"},
 	},
 	// The load is a package of its own so that it can be tested, and so that esmbench reads its results. It knows
 	// esmed by its HTTP API alone.
