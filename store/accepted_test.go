@@ -95,7 +95,7 @@ func TestRecent(t *testing.T) {
 		}
 		r.add(records, ends)
 		require.LessOrEqual(t, r.bytes, recentBytes)
-		require.LessOrEqual(t, len(r.all), 2*recentBytes/(acceptedSize+500)+group)
+		require.LessOrEqual(t, len(r.facts.all), 2*recentBytes/(acceptedSize+500)+group)
 	}
 	seqs := []uint64{seq - 1, 1, seq, seq + 1, seq - 2*recentBytes/(acceptedSize+500) + 100}
 	found := make([]acceptedRecord, len(seqs))

@@ -192,7 +192,8 @@ func (s *Store) applyBatch() error {
 // nextRecords gives a batch its records: all there are, but not more than a batch takes, and no more once
 // what a query waits for is in.
 func (s *Store) nextRecords(start uint64) func(uint64) ([]statemachine.Record, error) {
-	return func(seq uint64) ([]statemachine.Record, error) {
+	room := make([]statemachine.Record, 0, applyStep)
+	return func(seq uint64) (records []statemachine.Record, err error) {
 		end := s.end.Load()
 		if seq > end || seq > start+applyBatch {
 			return nil, nil
@@ -200,11 +201,10 @@ func (s *Store) nextRecords(start uint64) func(uint64) ([]statemachine.Record, e
 		if want := s.wanted.Load(); want > start && seq > want {
 			return nil, nil
 		}
-		if records := s.feed.take(seq, applyStep); records != nil {
+		if records = s.feed.take(seq, room); len(records) > 0 {
 			return records, nil
 		}
-		var records []statemachine.Record
-		err := s.entries(seq, func(e entry) (bool, error) {
+		err = s.entries(seq, func(e entry) (bool, error) {
 			if e.Seq > end {
 				return false, nil
 			}

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"esmed/statemachine"
@@ -10,45 +12,33 @@ import (
 const feedRecords = 1 << 16
 
 // feed hands committed records from the writer to the applier without reading them again. It holds the
-// newest ones without a gap, a group after the other.
+// newest ones without a gap.
 type feed struct {
-	mu     sync.Mutex
-	groups [][]statemachine.Record
-	count  int
+	mu      sync.Mutex
+	records fifo[statemachine.Record]
 }
 
 func (f *feed) push(group []statemachine.Record) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.count+len(group) > feedRecords {
-		f.groups, f.count = nil, 0
+	if n := len(f.records.items()); n+len(group) > feedRecords {
+		f.records.drop(n)
 	}
-	f.groups = append(f.groups, group)
-	f.count += len(group)
+	f.records.push(group...)
 }
 
-// take gives up to n records from seq on; none when the first of them is not here (any more).
-func (f *feed) take(seq uint64, n int) []statemachine.Record {
+// take moves records from seq on to the room that to has; none when the first of them is not here (any more).
+func (f *feed) take(seq uint64, to []statemachine.Record) []statemachine.Record {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for len(f.groups) > 0 && f.groups[0][0].Seq < seq {
-		f.drop(1)
+	before, found := slices.BinarySearchFunc(f.records.items(), seq, func(r statemachine.Record, seq uint64) int {
+		return cmp.Compare(r.Seq, seq)
+	})
+	f.records.drop(before)
+	if !found {
+		return to[:0]
 	}
-	if len(f.groups) == 0 || f.groups[0][0].Seq != seq {
-		return nil
-	}
-	n = min(n, len(f.groups[0]))
-	taken := f.groups[0][:n:n]
-	f.drop(n)
-	return taken
-}
-
-// drop takes n records off the first group.
-func (f *feed) drop(n int) {
-	f.groups[0] = f.groups[0][n:]
-	f.count -= n
-	if len(f.groups[0]) == 0 {
-		f.groups[0] = nil
-		f.groups = f.groups[1:]
-	}
+	n := copy(to[:cap(to)], f.records.items())
+	f.records.drop(n)
+	return to[:n]
 }

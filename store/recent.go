@@ -19,9 +19,8 @@ const (
 // does not read the log again. Nobody modifies them.
 type recent struct {
 	mu    sync.Mutex
-	all   []recentAccepted // by seq; those before first are dropped
-	first int
-	bytes int // of those that are held
+	facts fifo[recentAccepted] // by seq
+	bytes int
 }
 
 type recentAccepted struct {
@@ -38,27 +37,23 @@ func (r *recent) add(group []statemachine.Record, ends []int) {
 	for i := range group {
 		if a, ok := group[i].Fact.(*statemachine.MessageAccepted); ok {
 			size := acceptedSize + ends[i] - start
-			r.all = append(r.all, recentAccepted{group[i].Seq, size, a})
+			r.facts.push(recentAccepted{group[i].Seq, size, a})
 			r.bytes += size
 		}
 		start = ends[i]
 	}
-	for r.bytes > recentBytes {
-		r.bytes -= r.all[r.first].size
-		r.all[r.first].fact = nil
-		r.first++
+	n := 0
+	for held := r.facts.items(); r.bytes > recentBytes; n++ {
+		r.bytes -= held[n].size
 	}
-	if r.first > len(r.all)/2 {
-		r.all = slices.Delete(r.all, 0, r.first)
-		r.first = 0
-	}
+	r.facts.drop(n)
 }
 
 // fill gives the facts that are here of the records with those seqs.
 func (r *recent) fill(to []acceptedRecord, seqs []uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	held := r.all[r.first:]
+	held := r.facts.items()
 	for i, seq := range seqs {
 		at, found := slices.BinarySearchFunc(held, seq, func(a recentAccepted, seq uint64) int { return cmp.Compare(a.seq, seq) })
 		if found {
@@ -71,5 +66,5 @@ func (r *recent) fill(to []acceptedRecord, seqs []uint64) {
 func (r *recent) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.all, r.first, r.bytes = nil, 0, 0
+	r.facts, r.bytes = fifo[recentAccepted]{}, 0
 }

@@ -110,7 +110,7 @@ var errNoEncoding = errors.New("fact has no encoding")
 func (e *encoder) appendRecord(b []byte, r statemachine.Record, spans []Span, key *sealKey) ([]byte, error) {
 	start := len(b)
 	b = putTime(b, fieldAt, r.At)
-	e.seal = fieldSealer{key: key, seq: r.Seq}
+	e.seal.key, e.seal.seq, e.seal.field = key, r.Seq, 0
 	if key != nil {
 		b = putUint(b, fieldKey, key.name)
 	}

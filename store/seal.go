@@ -32,9 +32,11 @@ func newSealKey(name uint64, secret []byte) (*sealKey, error) {
 // longText is from where on a stream of the library's is worth the half kilobyte that it takes.
 const longText = 1024
 
+// sealRoom is scratch for xor. It is lent: what a cipher.Block is given goes to the heap.
+type sealRoom [2 * aes.BlockSize]byte
+
 // xor seals what is clear and unseals what is sealed, in place.
-func (k *sealKey) xor(b []byte, seq uint64, field uint32) {
-	var room [2 * aes.BlockSize]byte
+func (k *sealKey) xor(b []byte, seq uint64, field uint32, room *sealRoom) {
 	counter, pad := room[:aes.BlockSize], room[aes.BlockSize:]
 	binary.BigEndian.PutUint64(counter, seq)
 	binary.BigEndian.PutUint32(counter[8:], field)
@@ -54,6 +56,7 @@ type fieldSealer struct {
 	key   *sealKey // nil: texts stay as they are
 	seq   uint64
 	field uint32
+	room  sealRoom
 }
 
 // last seals the last n octets of b.
@@ -62,7 +65,7 @@ func (s *fieldSealer) last(b []byte, n int) {
 		return
 	}
 	if s.key != nil {
-		s.key.xor(b[len(b)-n:], s.seq, s.field)
+		s.key.xor(b[len(b)-n:], s.seq, s.field, &s.room)
 	}
 	s.field++
 }

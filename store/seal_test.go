@@ -123,7 +123,7 @@ func TestSealKey_isCounterMode(t *testing.T) {
 		want := bytes.Clone(text)
 		iv := [aes.BlockSize]byte{7: 9, 11: 3} // seq, then field
 		cipher.NewCTR(key.block, iv[:]).XORKeyStream(want, want)
-		key.xor(text, 9, 3)
+		key.xor(text, 9, 3, new(sealRoom))
 		require.Equal(t, want, text)
 	}
 }

@@ -24,8 +24,10 @@ type pendingRef struct {
 // have yet is pending.
 type uniqueness struct {
 	s       *Store
-	pending map[string]*pendingRef
-	order   []claimed // of pending, by seq
+	pending map[string]pendingRef
+	order   fifo[claimed] // of pending, by seq
+
+	keys [2][]byte // of the claim that is being made, in room that is used again
 
 	bolt  *bbolt.Tx // of the group that is being made; nil = not needed so far
 	tx    *stateTx
@@ -41,11 +43,10 @@ type claimed struct {
 func (u *uniqueness) begin() {
 	applied := u.s.applied.Load()
 	n := 0
-	for n < len(u.order) && u.order[n].seq <= applied {
-		delete(u.pending, u.order[n].key)
-		n++
+	for order := u.order.items(); n < len(order) && order[n].seq <= applied; n++ {
+		delete(u.pending, order[n].key)
 	}
-	u.order = u.order[n:]
+	u.order.drop(n)
 }
 
 // end lets the group's transaction go.
@@ -79,68 +80,78 @@ func (u *uniqueness) applied(key []byte) (value []byte, err error) {
 
 // forget takes back what records from seq on claimed.
 func (u *uniqueness) forget(seq uint64) {
-	n := len(u.order)
-	for n > 0 && u.order[n-1].seq >= seq {
+	order := u.order.items()
+	n := len(order)
+	for n > 0 && order[n-1].seq >= seq {
 		n--
-		delete(u.pending, u.order[n].key)
+		delete(u.pending, order[n].key)
 	}
-	u.order = u.order[:n]
+	u.order.cut(len(order) - n)
 }
 
 // claim takes the message's ref and key for it. It gives the message that has them already, when its
 // request was the same, and ErrRefConflict when it was not.
-func (u *uniqueness) claim(a *statemachine.MessageAccepted, seq uint64, at time.Time) (first *pendingRef, err error) {
-	var keys [][]byte
-	if a.IdempotencyKey != "" {
-		keys = append(keys, refKey(kindIdempotency, a.Owner, a.IdempotencyKey))
-	}
-	if a.Ref != "" {
-		keys = append(keys, refKey(kindRef, a.Owner, a.Ref))
-	}
+func (u *uniqueness) claim(a *statemachine.MessageAccepted, seq uint64, at time.Time) (first pendingRef, repeat bool, err error) {
+	keys := u.keysOf(a)
 	for _, key := range keys {
-		found, err := u.find(key)
+		found, there, err := u.find(key)
 		if err != nil {
-			return nil, err
+			return first, false, err
 		}
-		if found == nil {
+		if !there {
 			continue
 		}
-		if !bytes.Equal(found.hash, a.RequestHash) || first != nil && first.seq != found.seq {
-			return nil, ErrRefConflict
+		if !bytes.Equal(found.hash, a.RequestHash) || repeat && first.seq != found.seq {
+			return first, false, ErrRefConflict
 		}
-		first = found
+		first, repeat = found, true
 	}
-	if first != nil {
-		return first, nil
+	if repeat {
+		return first, true, nil
 	}
 	for _, key := range keys {
-		u.pending[string(key)] = &pendingRef{seq, at, a.Message, a.RequestHash}
-		u.order = append(u.order, claimed{string(key), seq})
+		key := string(key)
+		u.pending[key] = pendingRef{seq, at, a.Message, a.RequestHash}
+		u.order.push(claimed{key, seq})
 	}
-	return nil, nil
+	return first, false, nil
 }
 
-func (u *uniqueness) find(key []byte) (*pendingRef, error) {
-	if p := u.pending[string(key)]; p != nil {
-		return p, nil
+// keysOf are the keys that a message claims, until the next claim.
+func (u *uniqueness) keysOf(a *statemachine.MessageAccepted) [][]byte {
+	n := 0
+	add := func(kind byte, ref string) {
+		if ref != "" {
+			u.keys[n] = appendRefKey(u.keys[n][:0], kind, a.Owner, ref)
+			n++
+		}
+	}
+	add(kindIdempotency, a.IdempotencyKey)
+	add(kindRef, a.Ref)
+	return u.keys[:n]
+}
+
+func (u *uniqueness) find(key []byte) (found pendingRef, there bool, err error) {
+	if found, there = u.pending[string(key)]; there {
+		return found, true, nil
 	}
 	value, err := u.applied(key)
 	if err != nil || value == nil {
-		return nil, err
+		return found, false, err
 	}
 	seq, _, err := readRefValue(value)
 	if err != nil {
-		return nil, err
+		return found, false, err
 	}
 	e, err := u.s.entry(seq)
 	if err != nil {
-		return nil, err
+		return found, false, err
 	}
 	a, ok := e.Fact.(*statemachine.MessageAccepted)
 	if !ok {
-		return nil, &DamagedError{File: stateFile, Seq: seq, Err: errors.New("a ref leads to a record that accepted nothing")}
+		return found, false, &DamagedError{File: stateFile, Seq: seq, Err: errors.New("a ref leads to a record that accepted nothing")}
 	}
-	return &pendingRef{seq, e.At, a.Message, a.RequestHash}, nil
+	return pendingRef{seq, e.At, a.Message, a.RequestHash}, true, nil
 }
 
 // findRef probes the partitions that may have the key, from the newest on.

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"esmed/receipt"
@@ -48,7 +49,7 @@ type grouped struct {
 
 func newWriter(s *Store, stop func()) *writer {
 	w := &writer{s: s, stop: stop, at: s.log.lastAt}
-	w.unique = uniqueness{s: s, pending: make(map[string]*pendingRef)}
+	w.unique = uniqueness{s: s, pending: make(map[string]pendingRef)}
 	if _, rules, err := decodeRulesHead(s.log.rulesNow); err == nil {
 		w.setRules(rules)
 	}
@@ -102,9 +103,7 @@ func (w *writer) collect() bool {
 	if w.next == len(w.backlog) && !w.refill(true) {
 		return false
 	}
-	// The last group's records belong to the applier and to who was answered.
-	w.requests, w.records = w.requests[:0], make([]statemachine.Record, 0, max(len(w.ends), 16))
-	w.buf, w.ends = w.buf[:0], w.ends[:0]
+	w.requests, w.records, w.buf, w.ends = w.requests[:0], w.records[:0], w.buf[:0], w.ends[:0]
 	w.rulesNow = nil
 	w.at = later(w.at, canonicalTime(w.s.cfg.Now()))
 	w.unique.begin()
@@ -152,11 +151,11 @@ func (w *writer) nextSeq() uint64 { return w.s.log.next() + uint64(len(w.records
 func (w *writer) encode(fact statemachine.Fact, r *grouped) error {
 	rec := statemachine.Record{Seq: w.nextSeq(), At: w.at, Fact: canonical(fact)}
 	if a, ok := rec.Fact.(*statemachine.MessageAccepted); ok {
-		first, err := w.unique.claim(a, rec.Seq, rec.At)
+		first, repeat, err := w.unique.claim(a, rec.Seq, rec.At)
 		if err != nil {
 			return err
 		}
-		if first != nil {
+		if repeat {
 			if r.doneAccept == nil {
 				return ErrRefConflict // a repeat, where only Accept could say so
 			}
@@ -242,6 +241,7 @@ func (w *writer) commit() error {
 	}
 	w.s.intake.dismiss(accepts)
 	clear(w.requests)
+	clear(w.records)
 	if errors.Is(err, ErrDiskFull) {
 		return nil
 	}
@@ -286,7 +286,7 @@ func (w *writer) answer(r *grouped, err error) {
 	case r.err != nil:
 		r.fail(r.err)
 	case r.doneAll != nil:
-		r.doneAll(w.records[r.first:r.first+r.count:r.first+r.count], nil)
+		r.doneAll(slices.Clone(w.records[r.first:r.first+r.count]), nil)
 	case r.doneOne != nil:
 		r.doneOne(w.records[r.first], nil)
 	default:

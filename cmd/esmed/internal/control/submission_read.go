@@ -65,7 +65,7 @@ func (rd *reader) read(body []byte, from Caller, idempotencyKey string) (*statem
 	}
 	s := rd.forms.Get().(*submission)
 	defer s.putBack()
-	s.now = rd.now()
+	s.now = rd.now().UTC().Round(0) // without a monotonic clock, as the store keeps instants
 	s.m = &acceptance{MessageAccepted: statemachine.MessageAccepted{Owner: from.Owner, IdempotencyKey: idempotencyKey}}
 	s.fields.read(body)
 	s.judge()
