@@ -58,11 +58,13 @@ func (b *batch) freezeFilters() error {
 		}
 	}
 	for _, late := range b.late {
-		f, changed, err := b.tx.filters.add(b.tx, late.p, late.keys)
+		changed, err := b.tx.filters.add(b.tx, late.p, late.keys)
 		if err != nil {
 			return err
 		}
-		b.putBlocks(late.p, f, changed)
+		for n, block := range changed {
+			b.over.put(late.p.table(tableFilters), blockKey(n), block)
+		}
 	}
 	return nil
 }
@@ -95,16 +97,8 @@ func (b *batch) seal(p *partition) error {
 		delete(b.late, p.number)
 	}
 	b.tx.filters.put(p.number, f)
-	all := make([]int, len(f)/filterBlock)
-	for n := range all {
-		all[n] = n
-	}
-	b.putBlocks(p, f, all)
-	return nil
-}
-
-func (b *batch) putBlocks(p *partition, f filter, blocks []int) {
-	for _, n := range blocks {
+	for n := range len(f) / filterBlock {
 		b.over.put(p.table(tableFilters), blockKey(n), f[n*filterBlock:(n+1)*filterBlock])
 	}
+	return nil
 }

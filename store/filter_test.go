@@ -201,7 +201,7 @@ func TestFilters_afterFailure(t *testing.T) {
 		return []statemachine.Record{rec}, err
 	}, nil)
 	require.ErrorIs(t, err, failed)
-	require.Empty(t, a.filters.loaded)
+	require.Empty(t, a.filters.groups)
 }
 
 // TestFilters_verify takes a key's bits out of a filter.

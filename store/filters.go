@@ -1,7 +1,7 @@
 package store
 
 import (
-	"slices"
+	"math/bits"
 	"sync"
 	"sync/atomic"
 )
@@ -12,7 +12,7 @@ type filters struct {
 	heads atomic.Pointer[partitions] // of the last transaction that looked; nil = none did
 
 	mu     sync.RWMutex
-	loaded []filter // by number of the partition; nil = not read
+	groups []*filterGroup // by number of the partition / filterGroupSize; nil = none of them was read
 	resets int
 }
 
@@ -29,17 +29,25 @@ func (fs *filters) now() knownFilters {
 	return knownFilters{fs, fs.resets}
 }
 
-// narrow gives those of sealed that may have a key, and one whose filter is to be read first, if any.
+// narrow gives those of sealed that may have a key, and one whose filter is to be read first, if any. The numbers
+// of sealed follow each other.
 func (fs *filters) narrow(sealed partitions, h keyHash) (found partitions, missing *partition) {
 	fs.mu.RLock()
 	defer fs.mu.RUnlock()
-	for _, p := range sealed {
-		if int(p.number) >= len(fs.loaded) || fs.loaded[p.number] == nil {
-			return nil, p
+	for len(sealed) > 0 {
+		at, first := int(sealed[0].number/filterGroupSize), sealed[0].number%filterGroupSize
+		n := min(len(sealed), int(filterGroupSize-first))
+		if at >= len(fs.groups) || fs.groups[at] == nil {
+			return nil, sealed[0]
 		}
-		if fs.loaded[p.number].has(h) {
-			found = append(found, p)
+		asked := uint32(1<<n-1) << first
+		if left := asked &^ fs.groups[at].loaded; left != 0 {
+			return nil, sealed[bits.TrailingZeros32(left)-int(first)]
 		}
+		for have := fs.groups[at].having(h) & asked; have != 0; have &= have - 1 {
+			found = append(found, sealed[bits.TrailingZeros32(have)-int(first)])
+		}
+		sealed = sealed[n:]
 	}
 	return found, nil
 }
@@ -56,53 +64,59 @@ func (fs knownFilters) load(tx *stateTx, p *partition) (bool, error) {
 	if fs.resets != fs.since {
 		return false, nil
 	}
-	if fs.at(p.number) == nil {
-		fs.loaded[p.number] = f
+	if g := fs.group(p.number, f); !g.has(p.number) {
+		g.put(p.number, f)
 	}
 	return true, nil
 }
 
-// at makes room for a partition's filter. mu is held.
-func (fs *filters) at(number uint32) filter {
-	if n := int(number) + 1; n > len(fs.loaded) {
-		fs.loaded = append(fs.loaded, make([]filter, n-len(fs.loaded))...)
+// group makes room for a partition's filter, which is like f. mu is held.
+func (fs *filters) group(number uint32, f filter) *filterGroup {
+	at := int(number / filterGroupSize)
+	if n := at + 1; n > len(fs.groups) {
+		fs.groups = append(fs.groups, make([]*filterGroup, n-len(fs.groups))...)
 	}
-	return fs.loaded[number]
+	if fs.groups[at] == nil {
+		fs.groups[at] = newFilterGroup(f)
+	}
+	return fs.groups[at]
 }
 
 // put takes the filter of a partition that is sealed.
 func (fs *filters) put(number uint32, f filter) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	fs.at(number)
-	fs.loaded[number] = f
+	fs.group(number, f).put(number, f)
 }
 
-// add adds keys to a partition's filter and gives the blocks that changed, in order. Only the applier calls it.
-func (fs knownFilters) add(tx *stateTx, p *partition, keys []keyHash) (f filter, changed []int, err error) {
+// add adds keys to a partition's filter and gives the blocks that changed, by their numbers. Only the applier calls it.
+func (fs knownFilters) add(tx *stateTx, p *partition, keys []keyHash) (map[int][]byte, error) {
 	if _, missing := fs.narrow(partitions{p}, keys[0]); missing != nil {
 		if _, err := fs.load(tx, p); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	f = fs.loaded[p.number]
+	g, changed := fs.groups[p.number/filterGroupSize], make(map[int][]byte)
 	for _, h := range keys {
-		if n := f.add(h); n >= 0 {
-			changed = append(changed, n)
+		if n := g.add(p.number, h); n >= 0 {
+			changed[n] = nil
 		}
 	}
-	slices.Sort(changed)
-	return f, slices.Compact(changed), nil
+	for n := range changed {
+		changed[n] = g.block(p.number, n)
+	}
+	return changed, nil
 }
 
 // drop forgets the filter of a partition that is no more. Who still reads what was before reads it again.
 func (fs *filters) drop(number uint32) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if int(number) < len(fs.loaded) {
-		fs.loaded[number] = nil
+	at := int(number / filterGroupSize)
+	if at < len(fs.groups) && fs.groups[at] != nil && fs.groups[at].drop(number) {
+		fs.groups[at] = nil
 	}
 }
 
@@ -110,7 +124,7 @@ func (fs *filters) drop(number uint32) {
 func (fs *filters) reset() {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	fs.loaded, fs.resets = nil, fs.resets+1
+	fs.groups, fs.resets = nil, fs.resets+1
 }
 
 // holding gives those of all partitions that may hold a key of an index (or what keys begin with: see
