@@ -31,8 +31,10 @@ type Config struct {
 	Ready   func(context.Context) error // nil = always; an error's text is shown by /readyz
 	Version string                      // of esmed, for the OpenAPI document
 	Now     func() time.Time            // nil = time.Now
-	// Fault is told what a caller was answered 500 for; nil = nobody is. It may be called concurrently.
-	Fault func(operation string, err error)
+	// Fault is told what a caller was answered 500 for, and Pressed that a submission was answered 429; nil = nobody
+	// is. They may be called concurrently.
+	Fault   func(operation string, err error)
+	Pressed func()
 }
 
 // API is the HTTP API as an http.Handler. It is safe for concurrent use.
@@ -43,9 +45,10 @@ type API struct {
 	submit atomic.Pointer[reader]
 	render renderer
 
-	refused atomic.Int64  // Retry-After of refused submits, ns; 0 = they are taken
-	ended   chan struct{} // closed by EndStreams
-	endOnce sync.Once
+	pressure pressure
+	refused  atomic.Int64  // Retry-After of refused submits, ns; 0 = they are taken
+	ended    chan struct{} // closed by EndStreams
+	endOnce  sync.Once
 }
 
 // New makes an API. It fails on a Config that cannot work, and with a Submitter when the backend cannot
@@ -59,6 +62,9 @@ func New(cfg Config) (*API, error) {
 	}
 	if cfg.Fault == nil {
 		cfg.Fault = func(string, error) {}
+	}
+	if cfg.Pressed == nil {
+		cfg.Pressed = func() {}
 	}
 	a := &API{
 		cfg:    cfg,
@@ -158,6 +164,9 @@ func (a *API) problemOf(operation string, err error) *Problem {
 		return newProblem(http.StatusUnprocessableEntity, strings.TrimPrefix(err.Error(), "control: "), "correct it: esmed config check tells what is wrong")
 	case errors.Is(err, ErrBusy):
 		return newProblem(http.StatusConflict, "somebody else has this done just now", "wait for it to end: the daemon's log says who and how far")
+	case errors.Is(err, ErrNoRoom):
+		a.cfg.Pressed()
+		return noRoom()
 	case errors.Is(err, ErrDiskFull):
 		return newProblem(http.StatusInsufficientStorage, "the disk is nearly full", "free space under data_dir, then try again")
 	case errors.Is(err, ErrUnavailable), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

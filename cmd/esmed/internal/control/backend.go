@@ -14,6 +14,7 @@ var (
 	ErrNotFound      = errors.New("control: not found")                                  // 404
 	ErrRefConflict   = errors.New("control: used before for another message")            // 409: ref or idempotency key
 	ErrDiskFull      = errors.New("control: the disk is nearly full")                    // 507
+	ErrNoRoom        = errors.New("control: no room for more messages at once")          // 429
 	ErrNoHead        = errors.New("control: no chain head has that seq")                 // 422
 	ErrBusy          = errors.New("control: somebody else has this done just now")       // 409
 	ErrConfiguration = errors.New("control: the configuration cannot be used")           // 422
@@ -45,10 +46,11 @@ type Backend struct {
 
 // Submitter takes messages. Uniqueness of ref and idempotency key is its decision.
 type Submitter interface {
-	// Accept returns when the message is durable.
-	Accept(context.Context, *statemachine.MessageAccepted) (Accepted, error)
-	// AcceptPost queues the message and returns; it blocks only while the queue is full. If it returns
-	// nil, done is called exactly once, on a goroutine that it must not block.
+	// Accept waits until there is room for the message, as long as ctx lets it, and returns when it is durable.
+	Accept(ctx context.Context, m *statemachine.MessageAccepted) (Accepted, error)
+	// AcceptNow is Accept that does not wait for room: ErrNoRoom, and nothing was kept.
+	AcceptNow(ctx context.Context, m *statemachine.MessageAccepted) (Accepted, error)
+	// AcceptPost waits for room likewise, queues the message and returns. If it returns nil, done is called exactly once, on a goroutine that it must not block.
 	AcceptPost(ctx context.Context, m *statemachine.MessageAccepted, done func(Accepted, error)) error
 }
 

@@ -33,6 +33,10 @@ func (q *quick) Accept(_ context.Context, m *statemachine.MessageAccepted) (cont
 	return q.next(m), nil
 }
 
+func (q *quick) AcceptNow(ctx context.Context, m *statemachine.MessageAccepted) (control.Accepted, error) {
+	return q.Accept(ctx, m)
+}
+
 func (q *quick) AcceptPost(_ context.Context, m *statemachine.MessageAccepted, done func(control.Accepted, error)) error {
 	q.group <- func(control.Accepted, error) { done(q.next(m), nil) }
 	return nil

@@ -12,7 +12,8 @@
 //  4. to stop: RefuseSubmits, drain what is outstanding, then end Run's context. Reads are answered
 //     until then; streams that follow the log end with it.
 //
-// A Backend without a Submitter is read-only: submits are answered 503 with a hint.
+// A Backend without a Submitter is read-only: submits are answered 503 with a hint. Where it has no room for a message
+// (ErrNoRoom) a batch waits, and a single submission does for three seconds, then it is answered 429.
 //
 // # Calling
 //

@@ -147,6 +147,10 @@ func (f *fake) Accept(_ context.Context, m *statemachine.MessageAccepted) (contr
 	return control.Accepted{Message: m.Message, Seq: seq, At: f.at}, err
 }
 
+func (f *fake) AcceptNow(ctx context.Context, m *statemachine.MessageAccepted) (control.Accepted, error) {
+	return f.Accept(ctx, m)
+}
+
 func (f *fake) AcceptPost(ctx context.Context, m *statemachine.MessageAccepted, done func(control.Accepted, error)) error {
 	post := func() { done(f.Accept(context.WithoutCancel(ctx), m)) }
 	if f.posts == nil {

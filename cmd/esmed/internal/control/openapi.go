@@ -49,6 +49,13 @@ func (a *API) describePost(api huma.API) huma.Operation {
 		Responses: map[string]*huma.Response{
 			"200": {Description: "A repeat: the first message", Content: content(jsonType, message)},
 			"202": {Description: "Accepted and on disk", Content: content(jsonType, message)},
+			"429": {
+				Description: "There was no room for it for three seconds, or many wait for some already: it was not accepted",
+				Headers: map[string]*huma.Header{"Retry-After": {
+					Description: "Seconds after which to submit it again", Schema: &huma.Schema{Type: huma.TypeInteger},
+				}},
+				Content: content(problemType, schemaOf[Problem](api)),
+			},
 		},
 	}
 }
@@ -154,7 +161,8 @@ func documentProblems(doc *huma.OpenAPI) {
 				continue
 			}
 			for code := range op.Responses {
-				if status, err := strconv.Atoi(code); err != nil || status >= http.StatusBadRequest {
+				status, err := strconv.Atoi(code)
+				if err != nil || status >= http.StatusBadRequest && status != http.StatusTooManyRequests {
 					delete(op.Responses, code)
 				}
 			}

@@ -20,7 +20,7 @@ func (a *API) postMessage(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, p)
 		return
 	}
-	accepted, err := a.cfg.Submit.Accept(r.Context(), m)
+	accepted, err := a.pressure.accept(r.Context(), a.cfg.Submit, m)
 	if err != nil {
 		writeProblem(w, a.problemOf("submit", err))
 		return

@@ -38,6 +38,7 @@ func apiError(err error) error {
 	for _, name := range []struct{ ours, theirs error }{
 		{store.ErrObstructed, control.ErrUnavailable}, // its reason is among those below
 		{store.ErrNotFound, control.ErrNotFound},
+		{store.ErrNoRoom, control.ErrNoRoom},
 		{store.ErrRefConflict, control.ErrRefConflict},
 		{store.ErrNoFiles, control.ErrUnavailable},
 		{store.ErrDiskFull, control.ErrDiskFull}, // to which that one counts too
@@ -53,6 +54,12 @@ func apiError(err error) error {
 // Accept implements control.Submitter.
 func (b *backend) Accept(ctx context.Context, m *statemachine.MessageAccepted) (control.Accepted, error) {
 	a, err := b.store.Accept(ctx, m)
+	return control.Accepted(a), apiError(err)
+}
+
+// AcceptNow implements control.Submitter.
+func (b *backend) AcceptNow(ctx context.Context, m *statemachine.MessageAccepted) (control.Accepted, error) {
+	a, err := b.store.AcceptNow(ctx, m)
 	return control.Accepted(a), apiError(err)
 }
 

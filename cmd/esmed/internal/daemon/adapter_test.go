@@ -19,6 +19,7 @@ func TestAPIError_namesWhatTheAPIHasAStatusFor(t *testing.T) {
 		{"a query while the disk is full finds no service", fmt.Errorf("%w: 7 records behind: %w", store.ErrObstructed, store.ErrDiskFull), control.ErrUnavailable},
 		{"a submission while the disk is full finds no room", store.ErrDiskFull, control.ErrDiskFull},
 		{"too many open files are not a matter of room", store.ErrNoFiles, control.ErrUnavailable},
+		{"no room for now", store.ErrNoRoom, control.ErrNoRoom},
 		{"a closed store", store.ErrClosed, control.ErrUnavailable},
 		{"nothing there", store.ErrNotFound, control.ErrNotFound},
 		{"anything else stays what it is", other, other},

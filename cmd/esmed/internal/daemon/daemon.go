@@ -222,6 +222,7 @@ func (d *daemon) listen() (err error) {
 			d.log.Error("request failed", zap.String("operation", operation), zap.Error(err))
 		},
 	}
+	api.Pressed = d.metrics.submissionsRefused.Inc
 	api.Submit, api.Binds, api.Alerts = b, d.fleet, d.alerts.measure
 	o := &orders{backend: b, gates: d.gates, fleet: d.fleet, log: d.log}
 	api.Operate, api.Order, api.Queue, api.Queues = o, o, o, o.queues

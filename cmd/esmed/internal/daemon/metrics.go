@@ -26,7 +26,9 @@ type metrics struct {
 	commitSeconds  prometheus.Histogram
 	commitRecords  prometheus.Histogram
 	retryMatched   prometheus.Counter
-	alerts         *prometheus.GaugeVec // alert
+
+	submissionsRefused prometheus.Counter
+	alerts             *prometheus.GaugeVec // alert
 }
 
 func newMetrics() *metrics {
@@ -59,12 +61,15 @@ func newMetrics() *metrics {
 		retryMatched: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "esmed_inbox_retry_matched_total", Help: "Held receipts that only a later look matched: a fault of esmed.",
 		}),
+		submissionsRefused: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "esmed_submissions_refused_total", Help: "Submissions that were answered 429: more came than could be taken.",
+		}),
 		alerts: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "esmed_alert_active", Help: "Whether something is so that an operator must know of.",
 		}, []string{"alert"}),
 	}
 	m.registry.MustRegister(m.submits, m.receptions, m.verdicts, m.states, m.submitResponse, m.submitRecorded, m.receiptAck, m.receiptDelay,
-		m.commitSeconds, m.commitRecords, m.retryMatched, m.alerts,
+		m.commitSeconds, m.commitRecords, m.retryMatched, m.submissionsRefused, m.alerts,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
