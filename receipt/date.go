@@ -111,8 +111,24 @@ func wallTime(s string, yearDigits int, seconds string) (time.Time, bool) {
 	if month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59 {
 		return time.Time{}, false
 	}
+	if day > daysIn(month, year) {
+		return time.Time{}, false
+	}
 	t := time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
-	return t, t.Day() == day && !t.IsZero()
+	return t, !t.IsZero()
+}
+
+func daysIn(month, year int) int {
+	switch month {
+	case 2:
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			return 29
+		}
+		return 28
+	case 4, 6, 9, 11:
+		return 30
+	}
+	return 31
 }
 
 // isAbsoluteTail checks tenths, quarter hours and sign of an absolute time. R is a relative one.

@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 )
@@ -20,32 +21,31 @@ const (
 // as it came, TLVID, and the acknowledgements' and abort's ID. The raw values of TLVs stay with all
 // of them.
 func Decode(d Delivery, rules *Rules) Receipt {
-	var r Receipt
-	var b body
-	r.decode(&d, rules, &b)
-	return r
-}
-
-// decode also gives the body and where its fields are; it stays zero for a broken PDU.
-func (r *Receipt) decode(d *Delivery, rules *Rules, b *body) {
+	r := Receipt{Source: d.Source, Dest: d.Dest, Notes: slices.Clone(d.Notes)}
+	if !d.readable() {
+		return r
+	}
 	if rules == nil {
 		defaults := DefaultRules()
 		rules = &defaults
 	}
-	r.Source, r.Dest, r.Notes = d.Source, d.Dest, slices.Clone(d.Notes)
-	if !d.readable() {
-		return
+	var b body
+	r.begin(&d, rules, &b)
+	if r.IsEvidence() {
+		r.readText(&b, rules)
+	} else {
+		r.withoutReceipt(&b)
 	}
+	return r
+}
+
+// begin reads a readable delivery as far as its kind depends on it, and gives the body and where its fields are.
+func (r *Receipt) begin(d *Delivery, rules *Rules, b *body) {
 	stateTLV := r.readTLVs(d, rules)
 	b.read(d, r)
 	r.readIDs(d, b)
 	r.readStates(b, rules)
 	r.Kind = r.classify(d.ESMClass&classMask, stateTLV, rules)
-	if r.IsEvidence() {
-		r.readText(b, rules)
-	} else {
-		r.withoutReceipt(b)
-	}
 }
 
 // readable reports whether d's fields mean anything.
@@ -57,11 +57,11 @@ func (r *Receipt) note(text string) {
 	r.Notes = append(r.Notes, text)
 }
 
-// readTLVs copies the optional parameters that stand for themselves and reports whether there is a
+// readTLVs takes the optional parameters that stand for themselves and reports whether there is a
 // message_state, with whatever value.
 func (r *Receipt) readTLVs(d *Delivery, rules *Rules) (stateTLV bool) {
 	if v, ok := d.tlv(TagMessageState); ok {
-		r.MessageStateRaw = clone(v)
+		r.MessageStateRaw = present(v)
 		if len(v) == 1 {
 			r.TLVState, _ = FromWire(v[0])
 		}
@@ -71,7 +71,7 @@ func (r *Receipt) readTLVs(d *Delivery, rules *Rules) (stateTLV bool) {
 		stateTLV = len(v) > 0
 	}
 	if v, ok := d.tlv(TagNetworkErrorCode); ok {
-		r.NetworkErrorCode = clone(v)
+		r.NetworkErrorCode = present(v)
 	}
 	if v, ok := d.tlv(TagUserMessageReference); ok && len(v) == 2 {
 		reference := binary.BigEndian.Uint16(v)
@@ -94,23 +94,25 @@ func (d *Delivery) tlv(tag uint16) (value []byte, ok bool) {
 	return nil, false
 }
 
-// clone copies v so that nothing of the caller's buffer is kept. Never nil: an empty value is there.
-func clone(v []byte) []byte { return append([]byte{}, v...) }
+// present gives v, never nil: an empty value is there.
+func present(v []byte) []byte {
+	if v == nil {
+		return []byte{}
+	}
+	return v
+}
 
 // readIDs reads receipted_message_id first and the text's id second (testdata/receipts/ids.jsonl).
 func (r *Receipt) readIDs(d *Delivery, b *body) {
+	r.TextID = b.str(b.at[labelID])
 	value, _ := d.tlv(TagReceiptedMessageID)
-	ids := struct{ tlv, text string }{MessageID(value), b.str(b.at[labelID])}
-	if ids.tlv == "" && ids.text == "" {
-		return
+	octets := trimmed(value)
+	if string(octets) == r.TextID && isASCII(octets) {
+		r.TLVID = r.TextID // mostly they are one, and so is the string
+	} else {
+		r.TLVID = latin1(octets)
 	}
-	kept := &struct{ tlv, text string }{ids.tlv, ids.text}
-	if kept.text != "" {
-		r.TextID, r.ID = &kept.text, kept.text
-	}
-	if kept.tlv != "" {
-		r.TLVID, r.ID = &kept.tlv, kept.tlv
-	}
+	r.ID = cmp.Or(r.TLVID, r.TextID)
 }
 
 // readStates reads message_state first and the text's stat second, and keeps both.
@@ -144,17 +146,15 @@ func (r *Receipt) readText(b *body, rules *Rules) {
 
 // withoutReceipt takes back what only a receipt has and gives the other kinds their body.
 func (r *Receipt) withoutReceipt(b *body) {
-	r.ID, r.TextID = "", nil
+	r.ID, r.TextID = "", ""
 	r.RawStat, r.StateRule = "", ""
 	r.State, r.TextState, r.TLVState = NoState, NoState, NoState
 	switch r.Kind {
 	case Undecodable:
-		r.TLVID = nil
+		r.TLVID = ""
 		return
 	case SMEAck, UserAck, ConversationAbort:
-		if r.TLVID != nil {
-			r.ID = *r.TLVID
-		}
+		r.ID = r.TLVID
 	}
 	r.Text = b.str(span{0, len(b.view)})
 }
@@ -162,7 +162,10 @@ func (r *Receipt) withoutReceipt(b *body) {
 // MessageID reads the octets of a message_id or receipted_message_id as Decode does: trailing NULs
 // and surrounding blanks are taken off, octets are mapped one to one. "" for an empty one. The id of
 // a submit_sm_resp goes through it before ResponseKeys, so that both sides are read alike.
-func MessageID(octets []byte) string {
+func MessageID(octets []byte) string { return latin1(trimmed(octets)) }
+
+// trimmed is an id without the blanks and NULs at its ends.
+func trimmed(octets []byte) []byte {
 	s := trim(octets, span{0, len(octets)})
-	return latin1(octets[s.Start:s.End])
+	return octets[s.Start:s.End]
 }

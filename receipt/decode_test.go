@@ -156,11 +156,11 @@ func TestDecode_ids(t *testing.T) {
 
 func TestDecode_keepsBothIDs(t *testing.T) {
 	r := receipt.Decode(deliver(4, "id:7 stat:DELIVRD", tlvID("8")), nil)
-	require.Equal(t, "8", *r.TLVID)
-	require.Equal(t, "7", *r.TextID)
+	require.Equal(t, "8", r.TLVID)
+	require.Equal(t, "7", r.TextID)
 	r = receipt.Decode(deliver(4, "id: stat:DELIVRD", tlvID("")), nil)
-	require.Nil(t, r.TLVID)
-	require.Nil(t, r.TextID)
+	require.Empty(t, r.TLVID)
+	require.Empty(t, r.TextID)
 }
 
 func TestDecode_states(t *testing.T) {
@@ -256,7 +256,7 @@ func TestDecode_undecodableIsEmpty(t *testing.T) {
 
 func TestDecode_messageKeepsTLVID(t *testing.T) {
 	r := receipt.Decode(deliver(0, "Hi", tlvID("8\x00")), nil)
-	require.Equal(t, "8", *r.TLVID)
+	require.Equal(t, "8", r.TLVID)
 	require.Empty(t, r.ID)
 }
 
@@ -448,7 +448,7 @@ func checkTruths(t require.TestingT, d receipt.Delivery) {
 		require.True(t, r.ID != "" || r.RawStat != "" || r.State != receipt.NoState)
 	} else {
 		require.Equal(t, receipt.NoState, r.State)
-		require.Nil(t, r.TextID)
+		require.Empty(t, r.TextID)
 	}
 	require.Equal(t, r.Fingerprint("a", d), r.Fingerprint("a", d))
 	require.False(t, r.Fingerprint("a", d).IsZero())

@@ -1,7 +1,7 @@
 package receipt
 
 // Delivery holds the fields of one delivered PDU (deliver_sm or data_sm) that a receipt can be read
-// from. The octets are as received; Decode keeps no reference to them beyond the strings it returns.
+// from. The octets are as received; of them a Receipt keeps NetworkErrorCode and MessageStateRaw. Its strings are copies.
 type Delivery struct {
 	CommandID  uint32 // 0x00000005 deliver_sm, 0x00000103 data_sm; anything else is undecodable
 	ESMClass   byte   // SMPP v3.4 §5.2.12

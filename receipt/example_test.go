@@ -19,7 +19,7 @@ func Example() {
 	}, &rules)
 	fmt.Println(r.Kind, r.State, r.State.Final(&rules), r.DoneDate)
 
-	for _, form := range rules.ReceiptKeys(*r.TextID, false) {
+	for _, form := range rules.ReceiptKeys(r.TextID, false) {
 		for _, key := range indexed {
 			if key == form.Key {
 				fmt.Println("found by", form.Rules)

@@ -50,14 +50,14 @@ type Component struct {
 	Value string // as received; the body's octets may be a user's text
 }
 
-// components are the fields in order; the body is last and only there where it counts.
-type components [15]Component
-
 // FingerprintComponents gives what the fingerprint is made from, for explanation. d must be what r
 // was decoded from.
 func (r *Receipt) FingerprintComponents(account string, d Delivery) []Component {
-	c, n := r.components(account, &d)
-	return c[:n:n]
+	var all []Component
+	r.components(account, &d, func(name, text string, octets []byte) {
+		all = append(all, Component{name, text + string(octets)})
+	})
+	return all
 }
 
 // Fingerprint makes the fingerprint of what r reports in account; d must be what r was decoded from.
@@ -75,42 +75,37 @@ func (r *Receipt) FingerprintComponents(account string, d Delivery) []Component 
 // Only the fingerprint of evidence (IsEvidence) and of an Undecodable makes a logical event. Two
 // messages from a mobile with the same fingerprint are two messages that may be the same one.
 func (r *Receipt) Fingerprint(account string, d Delivery) Fingerprint {
-	c, n := r.components(account, &d)
 	var room [512]byte
 	data := append(room[:0], FingerprintVersion)
-	for _, component := range c[:n] {
-		data = binary.AppendUvarint(data, uint64(len(component.Value)))
-		data = append(data, component.Value...)
-	}
+	r.components(account, &d, func(_, text string, octets []byte) {
+		data = binary.AppendUvarint(data, uint64(len(text)+len(octets)))
+		data = append(append(data, text...), octets...)
+	})
 	sum := sha256.Sum256(data)
 	f := Fingerprint{FingerprintVersion}
 	copy(f[1:], sum[:])
 	return f
 }
 
-func (r *Receipt) components(account string, d *Delivery) (c components, n int) {
-	c = components{
-		{"account", account},
-		{"kind", r.Kind.String()},
-		{"tlv_id", valueOf(r.TLVID)},
-		{"text_id", valueOf(r.TextID)},
-		{"source_addr", r.Source.Addr},
-		{"dest_addr", r.Dest.Addr},
-		{"raw_stat", r.RawStat},
-		{"message_state", string(r.MessageStateRaw)},
-		{"err", r.Err},
-		{"network_error_code", string(r.NetworkErrorCode)},
-		{"submit_date_raw", r.SubmitDateRaw},
-		{"done_date_raw", r.DoneDateRaw},
-		{"sub", r.Sub},
-		{"dlvrd", r.Dlvrd},
-	}
-	n = len(c) - 1
+// components hands the fields out in order, each as text or as octets; the body is last and only there where it counts.
+func (r *Receipt) components(account string, d *Delivery, each func(name, text string, octets []byte)) {
+	each("account", account, nil)
+	each("kind", r.Kind.String(), nil)
+	each("tlv_id", r.TLVID, nil)
+	each("text_id", r.TextID, nil)
+	each("source_addr", r.Source.Addr, nil)
+	each("dest_addr", r.Dest.Addr, nil)
+	each("raw_stat", r.RawStat, nil)
+	each("message_state", "", r.MessageStateRaw)
+	each("err", r.Err, nil)
+	each("network_error_code", "", r.NetworkErrorCode)
+	each("submit_date_raw", r.SubmitDateRaw, nil)
+	each("done_date_raw", r.DoneDateRaw, nil)
+	each("sub", r.Sub, nil)
+	each("dlvrd", r.Dlvrd, nil)
 	if r.ID == "" || r.Kind == Undecodable {
-		c[n] = Component{"body", string(d.wholeBody())}
-		n++
+		each("body", "", d.wholeBody())
 	}
-	return c, n
 }
 
 // wholeBody is the text with its header, or all there is of a PDU that could not be taken apart.
@@ -121,11 +116,4 @@ func (d *Delivery) wholeBody() []byte {
 	var r Receipt
 	_, octets := chooseBody(d, &r)
 	return octets
-}
-
-func valueOf(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

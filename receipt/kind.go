@@ -47,8 +47,8 @@ const (
 // classify says what r, whose fields have all been read, is. stateTLV: message_state is there, with
 // whatever value (testdata/receipts/esm_class.jsonl).
 func (r *Receipt) classify(class byte, stateTLV bool, rules *Rules) Kind {
-	inText := r.TextID != nil || r.RawStat != ""
-	readable := inText || r.TLVID != nil || r.TLVState != NoState
+	inText := r.TextID != "" || r.RawStat != ""
+	readable := inText || r.TLVID != "" || r.TLVState != NoState
 	switch class {
 	case classMessage:
 		return r.classifyMessage(stateTLV, rules)
@@ -79,7 +79,7 @@ func (r *Receipt) classifyMessage(stateTLV bool, rules *Rules) Kind {
 	switch {
 	case rules.Detect == DetectESMClass:
 		return Message
-	case r.TLVID != nil && stateTLV:
+	case r.TLVID != "" && stateTLV:
 		r.note("esm_class of a message with receipted_message_id and message_state read as delivery_receipt")
 		return DeliveryReceipt
 	case rules.Detect == DetectText && r.ID != "" && r.TextState != NoState:

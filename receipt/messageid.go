@@ -65,18 +65,24 @@ type IDForm struct {
 // to be indexed: as received, and in canonical form under the rules for receipted_message_id and for
 // the text's id, where they differ. Nil for what is no id: an empty one, null, none and -, in any
 // case. Zeros have only the form as received.
-func (r *Rules) ResponseKeys(id string) []Key {
+func (r *Rules) ResponseKeys(id string) []Key { return r.AppendResponseKeys(nil, id) }
+
+// AppendResponseKeys appends the forms that ResponseKeys gives to keys, which must be empty.
+func (r *Rules) AppendResponseKeys(keys []Key, id string) []Key {
 	id, ok := trimID(id)
 	if !ok {
-		return nil
+		return keys
 	}
-	keys := []Key{receivedKey(id)}
+	keys = append(keys, receivedKey(id))
 	if isZeros(id) {
 		return keys
 	}
-	for _, rules := range [...]IDRules{r.TLVID, r.TextID} {
+	for i, rules := range [...]IDRules{r.TLVID, r.TextID} {
+		if len(rules) == 0 || i > 0 && slices.Equal(rules, r.TLVID) {
+			continue
+		}
 		c := rules.canonical(id, response)
-		if len(rules) == 0 || !c.ok {
+		if !c.ok {
 			continue
 		}
 		if key := canonicalKey(rules, c.id); !slices.Contains(keys, key) {
@@ -93,23 +99,25 @@ func (r *Rules) ResponseKeys(id string) []Key {
 // hex_string can read the id: then only the canonical form counts, since hex 10 and decimal 10 are
 // two messages; a hex number of over 16 Ki digits, zeros before it not counted, has none. Zeros are looked up only as received, with whatever rules: for some SMSCs 0 is an id,
 // for others a placeholder.
-func (r *Rules) ReceiptKeys(id string, tlv bool) []IDForm {
+func (r *Rules) ReceiptKeys(id string, tlv bool) []IDForm { return r.AppendReceiptKeys(nil, id, tlv) }
+
+// AppendReceiptKeys appends the forms that ReceiptKeys gives.
+func (r *Rules) AppendReceiptKeys(forms []IDForm, id string, tlv bool) []IDForm {
 	rules := r.TextID
 	if tlv {
 		rules = r.TLVID
 	}
 	id, ok := trimID(id)
 	if !ok || rules.ignored() {
-		return nil
+		return forms
 	}
-	received := IDForm{Key: receivedKey(id)}
 	if len(rules) == 0 || isZeros(id) {
-		return []IDForm{received}
+		return append(forms, IDForm{Key: receivedKey(id)})
 	}
+	forms = slices.Grow(forms, 2)
 	c := rules.canonical(id, receipted)
-	forms := make([]IDForm, 0, 2)
 	if !c.based {
-		forms = append(forms, received)
+		forms = append(forms, IDForm{Key: receivedKey(id)})
 	}
 	if c.ok {
 		forms = append(forms, IDForm{Key: canonicalKey(rules, c.id), Rules: rules.Names()})

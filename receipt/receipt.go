@@ -23,9 +23,9 @@ const (
 type Receipt struct {
 	Kind Kind
 
-	ID     string  // TLV id, else text id; "" when there is neither, or for a Message
-	TLVID  *string // receipted_message_id; nil when absent or empty
-	TextID *string // the text's id; nil when absent or empty
+	ID     string // TLV id, else text id; "" when there is neither, or for a Message
+	TLVID  string // receipted_message_id; "" when absent or empty
+	TextID string // the text's id; "" when absent or empty
 
 	RawStat   string       // the text's stat, as received
 	TextState MessageState // what RawStat maps to, by SMPP's words or the SMSC's own; NoState if nothing
@@ -35,8 +35,8 @@ type Receipt struct {
 
 	Err              string // the text's err only
 	ErrWord          string // Rules.Errors[Err], or ""
-	NetworkErrorCode []byte // the TLV's value as received; nil when absent
-	MessageStateRaw  []byte // the TLV's value as received; nil when absent
+	NetworkErrorCode []byte // the TLV's value as received, the Delivery's own octets; nil when absent
+	MessageStateRaw  []byte // the TLV's value as received, the Delivery's own octets; nil when absent
 
 	Sub, Dlvrd     string
 	SubmitDateRaw  string

@@ -35,9 +35,13 @@ func TextSpans(d Delivery, rules *Rules) []Span {
 	if !d.readable() {
 		return appendSpan(nil, Span{TLV: InRaw, End: len(d.Raw)})
 	}
+	if rules == nil {
+		defaults := DefaultRules()
+		rules = &defaults
+	}
 	var r Receipt
 	var b body
-	r.decode(&d, rules, &b)
+	r.begin(&d, rules, &b)
 	text := b.in
 	switch {
 	case r.IsEvidence():
@@ -60,7 +64,7 @@ func (r *Rules) reads(tag uint16) bool {
 	case TagReceiptedMessageID, TagMessageState, TagNetworkErrorCode, TagUserMessageReference:
 		return true
 	}
-	return r != nil && r.ClientRefTLV != 0 && tag == r.ClientRefTLV
+	return r.ClientRefTLV != 0 && tag == r.ClientRefTLV
 }
 
 func appendSpan(spans []Span, s Span) []Span {

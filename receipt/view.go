@@ -31,9 +31,16 @@ type View struct {
 // Reading gives r as it is printed.
 func (r *Receipt) Reading() Reading {
 	return Reading{
-		Kind: r.Kind, ID: r.ID, TextID: r.TextID, TLVID: r.TLVID, RawStat: r.RawStat, State: r.State,
+		Kind: r.Kind, ID: r.ID, TextID: orNull(r.TextID), TLVID: orNull(r.TLVID), RawStat: r.RawStat, State: r.State,
 		Err: r.Err, SubmitDate: r.SubmitDate, DoneDate: r.DoneDate, Sub: r.Sub, Dlvrd: r.Dlvrd, Text: r.Text,
 	}
+}
+
+func orNull(id string) *string {
+	if id == "" {
+		return nil
+	}
+	return &id
 }
 
 // View gives r as it is printed with what was received beside it.

@@ -1,6 +1,7 @@
 package statemachine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,10 +45,7 @@ func (s *step) assignOne(o *Operator, x *Exception, m *Message, p *Part, e *evid
 	if !e.receipt.IsEvidence() { // under the rules of today
 		return s.setAside(e)
 	}
-	id := deref(e.receipt.TLVID)
-	if id == "" {
-		id = deref(e.receipt.TextID)
-	}
+	id := cmp.Or(e.receipt.TLVID, e.receipt.TextID)
 	ref := AttemptRef{Message: m.ID, Part: p.Number, Attempt: s.attemptNamed(e, m, p)}
 	return s.apply(e, &finding{
 		correlation: Matched, candidate: candidate{m: m, refs: []AttemptRef{ref}, by: ByOperator, id: id},

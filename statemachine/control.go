@@ -38,7 +38,7 @@ func (x *examination) readControls(controls []control) ([]readControl, error) {
 		}
 		r := receipt.Decode(x.d.fold.Decode(reception.PDU), &rules)
 		read = append(read, readControl{
-			attempt: c.attempt, tlv: deref(r.TLVID), text: deref(r.TextID),
+			attempt: c.attempt, tlv: r.TLVID, text: r.TextID,
 			submit: r.SubmitDate.Wall, done: r.DoneDate.Wall, received: rec.At,
 		})
 	}

@@ -148,7 +148,7 @@ func (s *step) mustWait(e *evidence, left, found []candidate) (string, error) {
 }
 
 // candidates are the messages that the evidence's reference or else its ids fit. Where the TLV's id and
-// the text's fit different ones, they are both.
+// the text's fit different ones, they are both. They are valid until the next ones are looked for.
 func (s *step) candidates(e *evidence) ([]candidate, error) {
 	r := &e.receipt
 	if r.ClientRef != "" {
@@ -157,16 +157,11 @@ func (s *step) candidates(e *evidence) ([]candidate, error) {
 			return c, err
 		}
 	}
-	var found []candidate
-	var err error
-	if r.TLVID != nil {
-		if found, err = s.fitting(e, found, *r.TLVID, ByTLVID); err != nil {
-			return nil, err
-		}
+	found, err := s.fitting(e, s.found[:0], r.TLVID, ByTLVID)
+	if err == nil {
+		found, err = s.fitting(e, found, r.TextID, ByTextID)
 	}
-	if r.TextID != nil {
-		found, err = s.fitting(e, found, *r.TextID, ByTextID)
-	}
+	s.found = found
 	return found, err
 }
 
@@ -225,7 +220,8 @@ func only(numbers []int) int {
 // order of the rules; the first that fits anything counts. A form that is the beginning of an id only
 // fits what the other id of the receipt found before all others.
 func (s *step) fitting(e *evidence, found []candidate, id, by string) ([]candidate, error) {
-	for _, form := range e.rules.Receipt.ReceiptKeys(id, by == ByTLVID) {
+	var room [2]receipt.IDForm
+	for _, form := range e.rules.Receipt.AppendReceiptKeys(room[:0], id, by == ByTLVID) {
 		if form.Key.Partial() && s.anyHas(found, form.Key) {
 			break
 		}

@@ -32,22 +32,19 @@ var states = [...]State{
 	receipt.Accepted: Accepted, receipt.Unknown: Unknown, receipt.Rejected: Rejected, receipt.Skipped: Skipped,
 }
 
-// read takes a reception apart. Its PDU, or what of it was kept, is all it looks at.
-func (s *step) read(seq uint64, at time.Time, r *Reception) evidence {
+// read fills e with what a reception says. Its PDU, or what of it was kept, is all it looks at.
+func (s *step) read(e *evidence, seq uint64, at time.Time, r *Reception) {
 	d := s.fold.Decode(r.PDU)
 	if int64(r.Length) > int64(len(r.PDU)) {
 		d.Broken = true
 	}
 	rules := s.smsc(r.SMSC)
-	e := evidence{
-		seq: seq, at: at, smsc: r.SMSC, account: r.Account, rules: rules,
-		receipt: receipt.Decode(d, &rules.Receipt), basis: BasisReceipt,
-	}
+	e.seq, e.at, e.smsc, e.account, e.rules, e.basis = seq, at, r.SMSC, r.Account, rules, BasisReceipt
+	e.receipt = receipt.Decode(d, &rules.Receipt)
 	e.event = e.receipt.Fingerprint(r.Account, d)
 	e.intermediate = e.receipt.Kind == receipt.Intermediate
 	e.reported = e.receipt.DoneDate
 	e.believe()
-	return e
 }
 
 // readAgain reads a reception, or an answer to our query, of the log once more.
@@ -58,7 +55,9 @@ func (s *step) readAgain(seq uint64) (evidence, error) {
 	}
 	switch r := rec.Fact.(type) {
 	case *Reception:
-		return s.read(rec.Seq, rec.At, r), nil
+		var e evidence
+		s.read(&e, rec.Seq, rec.At, r)
+		return e, nil
 	case *QueryResp:
 		return s.readQuery(rec.Seq, rec.At, r), nil
 	}

@@ -230,12 +230,7 @@ func (w *waitingReceipt) evidence(s *diagnosedSMSC, rules *SMSCRules) evidence {
 		seq: w.seq, at: fromNanos(w.at), smsc: s.name, account: s.account, rules: rules, reported: w.reported,
 		receipt: receipt.Receipt{Kind: receipt.DeliveryReceipt, Source: w.source, Dest: w.dest},
 	}
-	if w.tlv != "" {
-		e.receipt.TLVID = &w.tlv
-	}
-	if w.text != "" {
-		e.receipt.TextID = &w.text
-	}
+	e.receipt.TLVID, e.receipt.TextID = w.tlv, w.text
 	return e
 }
 

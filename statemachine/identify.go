@@ -59,7 +59,8 @@ func (m *Message) firstAccepted() time.Time {
 // identify makes an attempt that the SMSC accepted found by the id it was given (as receipt.MessageID
 // reads it), and has the receipts judged that waited for it.
 func (s *step) identify(m *Message, ref AttemptRef, smsc, id string) error {
-	keys := s.smsc(smsc).Receipt.ResponseKeys(id)
+	var room [3]receipt.Key
+	keys := s.smsc(smsc).Receipt.AppendResponseKeys(room[:0], id)
 	about := matter{smsc: smsc, account: m.Account, m: m, part: ref.Part, record: s.rec.Seq}
 	if len(keys) == 0 {
 		about.kind, about.group = KindNoMessageID, partGroup(m, ref.Part)

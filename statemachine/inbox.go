@@ -14,7 +14,7 @@ func (e *evidence) inboxKey() InboxKey {
 		return InboxKey("f" + string(e.event[:]))
 	}
 	b := []byte{'i'}
-	for _, field := range [...]string{e.account, deref(r.TLVID), deref(r.TextID), r.RawStat, string(r.MessageStateRaw), r.DoneDateRaw} {
+	for _, field := range [...]string{e.account, r.TLVID, r.TextID, r.RawStat, string(r.MessageStateRaw), r.DoneDateRaw} {
 		b = binary.AppendUvarint(b, uint64(len(field)))
 		b = append(b, field...)
 	}
@@ -25,7 +25,7 @@ func (e *evidence) inboxKey() InboxKey {
 func (e *evidence) newRow(key InboxKey) *InboxRow {
 	r := &e.receipt
 	return &InboxRow{
-		Key: key, SMSC: e.smsc, Account: e.account, TLVID: deref(r.TLVID), TextID: deref(r.TextID),
+		Key: key, SMSC: e.smsc, Account: e.account, TLVID: r.TLVID, TextID: r.TextID,
 		RawStat: r.RawStat, State: r.State, Source: r.Source, Dest: r.Dest, ReportedAt: e.reported, ReceivedAt: e.at,
 	}
 }
@@ -33,14 +33,9 @@ func (e *evidence) newRow(key InboxKey) *InboxRow {
 // keys are the forms of the ids that the evidence is to be found under.
 func (e *evidence) keys() []receipt.Key {
 	var keys []receipt.Key
-	for _, id := range [...]struct {
-		value *string
-		tlv   bool
-	}{{e.receipt.TLVID, true}, {e.receipt.TextID, false}} {
-		if id.value == nil {
-			continue
-		}
-		for _, form := range e.rules.Receipt.ReceiptKeys(*id.value, id.tlv) {
+	for _, tlv := range [...]bool{true, false} {
+		var room [2]receipt.IDForm
+		for _, form := range e.rules.Receipt.AppendReceiptKeys(room[:0], e.id(tlv), tlv) {
 			if !slices.Contains(keys, form.Key) {
 				keys = append(keys, form.Key)
 			}
@@ -49,29 +44,26 @@ func (e *evidence) keys() []receipt.Key {
 	return keys
 }
 
+// id is receipted_message_id or the text's id; "" when there is none.
+func (e *evidence) id(tlv bool) string {
+	if tlv {
+		return e.receipt.TLVID
+	}
+	return e.receipt.TextID
+}
+
 // namedBy says by which of its ids the evidence names one of the keys; "" when by none.
 func (e *evidence) namedBy(keys []receipt.Key) (by, id string) {
-	for _, named := range [...]struct {
-		by string
-		id *string
-	}{{ByTLVID, e.receipt.TLVID}, {ByTextID, e.receipt.TextID}} {
-		if named.id == nil {
-			continue
-		}
-		for _, form := range e.rules.Receipt.ReceiptKeys(*named.id, named.by == ByTLVID) {
+	for _, by := range [...]string{ByTLVID, ByTextID} {
+		tlv := by == ByTLVID
+		id := e.id(tlv)
+		for _, form := range e.rules.Receipt.ReceiptKeys(id, tlv) {
 			if slices.Contains(keys, form.Key) {
-				return named.by, *named.id
+				return by, id
 			}
 		}
 	}
 	return "", ""
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 // hold puts a reception that was not matched into the inbox.

@@ -10,7 +10,7 @@ import (
 func (s *step) reception(r *Reception) error {
 	s.by = r.SMSC
 	e := &s.own
-	*e = s.read(s.rec.Seq, s.rec.At, r)
+	s.read(e, s.rec.Seq, s.rec.At, r)
 	s.eff.Reading = &e.receipt
 	if !e.receipt.IsEvidence() {
 		return s.setAside(e)

@@ -46,14 +46,15 @@ type step struct {
 
 	refolded ID // message that was folded again: what ended in it ended when it did
 
-	own evidence // what a Reception says
+	own   evidence    // what a Reception says
+	found []candidate // room for the next ones
 }
 
 // begin empties e and gives the step that fills it, in the room that e keeps for it.
 func (e *Effects) begin(f Fold, v View, rec Record) *step {
 	e.reset()
 	s := &e.step
-	*s = step{fold: f, view: v, rec: rec, eff: e, edited: s.edited[:0], woken: s.woken[:0]}
+	*s = step{fold: f, view: v, rec: rec, eff: e, edited: s.edited[:0], woken: s.woken[:0], found: s.found[:0]}
 	s.rulesSeq, s.rules = v.Rules()
 	return s
 }
@@ -64,6 +65,7 @@ func (s *step) leave() {
 		s.edited = nil
 	}
 	clear(s.woken)
+	clear(s.found)
 	s.view, s.rec, s.eff = nil, Record{}, nil
 }
 
