@@ -28,7 +28,10 @@ func Append(dst []byte, p PDU) ([]byte, error) {
 	return c.finish(dst)
 }
 
-// AppendSubmitSM is Append for a submit_sm, which then need not be on the heap.
+// AppendSubmitSM is Append for a submit_sm, which then need not be on the heap. It is not inlined for the reason
+// that SubmitSMView.Decode is not.
+//
+//go:noinline
 func AppendSubmitSM(dst []byte, p *SubmitSM) ([]byte, error) {
 	return (*SM[string])(p).append(dst, CommandSubmitSM)
 }

@@ -25,6 +25,10 @@ const (
 	causeCrash   = "crash"
 )
 
+// answersWait is how long the record of an answer may wait for that of the submit_sm which the answer makes room
+// for: both then share a commit, for which the next submit_sm would else wait twice.
+const answersWait = time.Millisecond
+
 // attempt is a submit_sm under way.
 type attempt struct {
 	ref        statemachine.AttemptRef
@@ -58,6 +62,7 @@ type answers struct {
 	rebind   func(session, reason string)
 	stopping atomic.Bool // what is lost from now on is lost by our own doing
 	retry    atomic.Pointer[config.Retry]
+	awaited  atomic.Bool // the dispatcher records what is there as soon as it has a slot, which an answer gives it
 
 	mu       sync.Mutex // held from taking until recorded
 	in       *mailbox[answer]
@@ -73,7 +78,13 @@ func (a *answers) run(ctx context.Context) error {
 		var err error
 		select {
 		case <-a.in.ready:
-			err = a.recordAll()
+			if a.awaited.Load() {
+				select {
+				case <-ctx.Done():
+				case <-time.After(answersWait):
+				}
+			}
+			err = a.recordAll() // mostly none is left then
 		case <-a.refused.ready:
 			if again == nil {
 				again = time.After(passingPause)

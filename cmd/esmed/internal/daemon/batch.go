@@ -16,6 +16,12 @@ type batch struct {
 	entries []statemachine.QueueEntry
 }
 
+// grow makes room for n parts.
+func (b *batch) grow(n int) {
+	b.submits, b.facts = make([]smpp.Submit, 0, n), make([]statemachine.Fact, 0, n)
+	b.entries = make([]statemachine.QueueEntry, 0, n)
+}
+
 func (b *batch) add(entry statemachine.QueueEntry, fact statemachine.Fact) {
 	b.entries, b.facts = append(b.entries, entry), append(b.facts, fact)
 }

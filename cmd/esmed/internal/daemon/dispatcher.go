@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"sync/atomic"
@@ -40,12 +41,13 @@ type dispatcher struct {
 	paused atomic.Pointer[pause] // a copy of pause for who asks from elsewhere; nil: there is none
 	busy   atomic.Bool           // the last round took all that it could, so that more may wait
 
-	pause  pause
-	cursor store.QueueCursor
-	taken  taken
-	passed []statemachine.QueueEntry // of passOver, that taken has for now
-	undue  bool                      // parts seemed to have expired while the clock was in doubt: they are passed over
-	stands bool                      // the last round failed for a reason that time may heal
+	pause   pause
+	cursor  store.QueueCursor
+	taken   taken
+	passed  []statemachine.QueueEntry // of passOver, that taken has for now
+	undue   bool                      // parts seemed to have expired while the clock was in doubt: they are passed over
+	stands  bool                      // the last round failed for a reason that time may heal
+	encoded []byte                    // room for a submit_sm, whose length is not known before
 }
 
 // run dispatches until ctx is done. What it began to send by then is handed to the client. An error is
@@ -147,6 +149,8 @@ func (d *dispatcher) round(ctx context.Context) (*waiting, error) {
 		return wait, nil
 	}
 	began := time.Now()
+	d.answers.awaited.Store(d.busy.Load())
+	defer d.answers.awaited.Store(false)
 	slots, err := d.client.Reserve(ctx, n)
 	if err != nil || len(slots) == 0 {
 		return nil, err
@@ -186,6 +190,7 @@ func (d *dispatcher) take(ctx context.Context, b *batch, n int) (*waiting, error
 		due, _ := d.store.NextDue(d.cfg.Name, b.at)
 		return &waiting{until: due, queue: true}, nil
 	}
+	b.grow(len(queued))
 	for _, q := range queued {
 		d.prepare(b, q)
 	}
@@ -216,11 +221,12 @@ func (d *dispatcher) prepare(b *batch, q store.Queued) {
 	}
 	slot := b.slots[0]
 	pdu, validUntil := submitSM(d.cfg, m, q.Entry.Part, slot.SequenceNumber, b.at)
-	octets, err := smpp.AppendSubmitSM(nil, pdu)
+	octets, err := smpp.AppendSubmitSM(d.encoded[:0], &pdu)
 	if err != nil { // the API takes nothing that does not fit; the part waits for who finds out why it did
 		d.withhold(q, err)
 		return
 	}
+	d.encoded, octets = octets, bytes.Clone(octets)
 	b.slots = b.slots[1:]
 	a := attempt{
 		ref: statemachine.AttemptRef{

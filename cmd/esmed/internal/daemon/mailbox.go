@@ -10,6 +10,7 @@ type mailbox[T any] struct {
 
 	mu     sync.Mutex
 	values []T
+	taken  []T // room of what was taken last
 }
 
 func newMailbox[T any]() *mailbox[T] { return &mailbox[T]{ready: make(chan struct{}, 1)} }
@@ -25,11 +26,12 @@ func (m *mailbox[T]) put(v T) {
 	}
 }
 
-// take takes all values, nil when there are none.
+// take takes all values. They are the caller's until the next take, which uses their room again: who takes is
+// one goroutine, or holds a lock.
 func (m *mailbox[T]) take() []T {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	values := m.values
-	m.values = nil
-	return values
+	clear(m.taken)
+	m.values, m.taken = m.taken[:0], m.values
+	return m.taken
 }

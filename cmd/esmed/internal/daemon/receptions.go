@@ -84,18 +84,22 @@ func (h *receptions) answer(r *smpp.Request, err error) {
 
 // fact is the record of a PDU: a session's for what says nothing about messages, else a reception.
 func (h *receptions) fact(r *smpp.Request) statemachine.Fact {
-	event := &statemachine.SessionEvent{SMSC: h.cfg.Name, Session: r.Session, CommandStatus: uint32(r.CommandStatus), PDU: r.PDU}
-	switch {
-	case r.CommandID == smpp.CommandOutbind:
-		event.Event, event.PDU = sessionOutbind, nil // it holds a password
-		return event
-	case r.CommandID == smpp.CommandAlertNotification:
-		event.Event = sessionAlert
-		return event
+	event := ""
+	switch r.CommandID {
+	case smpp.CommandOutbind:
+		event = sessionOutbind
+	case smpp.CommandAlertNotification:
+		event = sessionAlert
+	default:
+		return &statemachine.Reception{
+			SMSC: h.cfg.Name, Account: h.cfg.Account, Session: r.Session, PDU: r.PDU, Length: r.CommandLength,
+		}
 	}
-	return &statemachine.Reception{
-		SMSC: h.cfg.Name, Account: h.cfg.Account, Session: r.Session, PDU: r.PDU, Length: r.CommandLength,
+	fact := &statemachine.SessionEvent{SMSC: h.cfg.Name, Session: r.Session, Event: event, CommandStatus: uint32(r.CommandStatus)}
+	if event != sessionOutbind { // which holds a password
+		fact.PDU = r.PDU
 	}
+	return fact
 }
 
 // Session implements smpp.Handler.

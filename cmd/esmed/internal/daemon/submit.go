@@ -24,9 +24,9 @@ const (
 // submitSM makes the submit_sm of a part (from 1) as it is to be written now. number is its
 // sequence_number. The validity_period is what is left of the one asked for; it ends at validUntil, zero
 // when none is sent.
-func submitSM(cfg *config.SMSC, m *statemachine.MessageAccepted, part int, number uint32, now time.Time) (pdu *smpp.SubmitSM, validUntil time.Time) {
+func submitSM(cfg *config.SMSC, m *statemachine.MessageAccepted, part int, number uint32, now time.Time) (pdu smpp.SubmitSM, validUntil time.Time) {
 	content := &m.Parts[part-1]
-	pdu = &smpp.SubmitSM{
+	pdu = smpp.SubmitSM{
 		Header:               smpp.Header{SequenceNumber: number},
 		ServiceType:          m.ServiceType,
 		Source:               wireAddress(m.Source),

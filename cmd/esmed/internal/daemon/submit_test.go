@@ -27,7 +27,7 @@ func TestSubmitSM_writesWhatWasAccepted(t *testing.T) {
 	cfg := config.DefaultSMSC()
 	m := accepted(statemachine.PartContent{ESMClass: 0x40, DataCoding: 8, ShortMessage: []byte("text")})
 	pdu, until := submitSM(&cfg, m, 1, 9, paceStart)
-	require.Equal(t, &smpp.SubmitSM{
+	require.Equal(t, smpp.SubmitSM{
 		Header: smpp.Header{SequenceNumber: 9}, Source: smpp.Address{Addr: "ACME", TON: 5},
 		Dest: smpp.Address{Addr: "393331234567", TON: 1, NPI: 1}, ESMClass: 0x40, PriorityFlag: 2,
 		RegisteredDelivery: 0x11, DataCoding: 8, ShortMessage: []byte("text"),
@@ -86,7 +86,7 @@ func TestSubmitSM_perPartAndPerSMSC(t *testing.T) {
 			cfg, m := config.DefaultSMSC(), accepted(two...)
 			tt.adjust(&cfg, m)
 			pdu, _ := submitSM(&cfg, m, tt.part, 0xFFFF, paceStart)
-			tt.check(t, pdu)
+			tt.check(t, &pdu)
 		})
 	}
 }
