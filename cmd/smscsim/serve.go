@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -67,7 +68,12 @@ func (s *serving) flags(c *cobra.Command) {
 	f.BoolP("help", "h", false, "this help")
 }
 
+// serveGC lets the heap of a simulator, which is small, grow to some ten megabytes: it shares the cores with
+// the ESME that it is there for.
+const serveGC = 400
+
 func (s *serving) run(ctx context.Context) error {
+	debug.SetGCPercent(serveGC)
 	if s.passwordFile != "" {
 		password, err := os.ReadFile(s.passwordFile)
 		if err != nil {

@@ -22,7 +22,8 @@ func (s *Server) submit(c *conn, h header, octets []byte, now time.Time) {
 	sub, err := parseSubmit(octets)
 	s.stats.submits++
 	sub.N, sub.Conn, sub.SequenceNumber, sub.At = s.stats.submits, c.number, h.seq, now
-	sub.number, sub.MessageID = s.nextNumber, s.cfg.IDs.Response.write(s.cfg.Seed, s.nextNumber)
+	sub.number, sub.written = s.nextNumber, s.cfg.IDs.Response.write(s.cfg.Seed, s.nextNumber)
+	sub.MessageID = sub.written
 	c.asked(h.seq)
 	a := Action{Status: smpp.StatusInvCmdLen} // of a body that cannot be taken apart
 	switch {
@@ -41,7 +42,7 @@ func (s *Server) submit(c *conn, h header, octets []byte, now time.Time) {
 	}
 	s.decide(&sub, &a)
 	s.seen(&sub, a, false, now)
-	s.carryOut(&answer{c: c, sub: sub, status: a.Status}, a, now)
+	s.carryOut(answer{c: c, sub: sub, status: a.Status}, a, now)
 }
 
 // decide settles the id and whether the submit is taken on.
@@ -80,9 +81,16 @@ func (s *Server) seen(sub *Submit, a Action, ignored bool, now time.Time) {
 }
 
 // carryOut does what an Action says.
-func (s *Server) carryOut(ans *answer, a Action, now time.Time) {
+func (s *Server) carryOut(one answer, a Action, now time.Time) {
 	first := slices.ContainsFunc(a.Receipts, func(p Planned) bool { return p.BeforeResponse })
 	a.FromSubmit = a.FromSubmit || first && (a.Held || a.Delay > 0 || a.shuffled)
+	if a.atOnce() && !first && s.cfg.Traffic.Sequence != Collide {
+		s.atOnce = one
+		s.atOnce.after = a.Receipts
+		s.respond(&s.atOnce, now)
+		return
+	}
+	ans := &one
 	switch {
 	case a.Drop != "":
 		s.release(&ans.sub, a.Receipts, now)
@@ -112,6 +120,11 @@ func (s *Server) carryOut(ans *answer, a Action, now time.Time) {
 		ans.after = a.Receipts
 		s.respond(ans, now)
 	}
+}
+
+// atOnce says whether nothing stands between a submit and its answer.
+func (a *Action) atOnce() bool {
+	return a.Drop == "" && !a.Never && !a.Held && a.Delay <= 0 && !a.shuffled
 }
 
 // keepReceipts keeps what is planned with the answer, or releases it where it does not wait for it.

@@ -75,7 +75,9 @@ func (s *Server) deliverSomething(c *conn, now time.Time) {
 	if s.box.ready.len() == 0 {
 		d := message(&Submit{Dest: Address{Addr: "447700900123", TON: 1, NPI: 1}, Source: Address{Addr: "15550100", TON: 1, NPI: 1}}, []byte("Hello"))
 		d.Kind = MO
-		s.box.ready.pushBack(s.admit(d, d.encode()))
+		dl := s.admit(d)
+		dl.pdu = d.append(dl.pdu)
+		s.box.ready.pushBack(dl)
 	}
 	for s.box.ready.len() > 0 && c.hasRoom(&s.cfg.Traffic) {
 		s.send(c, s.box.ready.pop(), now)

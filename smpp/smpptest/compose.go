@@ -69,7 +69,8 @@ func (s *Server) template(sub *Submit, p *Planned, now time.Time) template {
 
 // receiptIDs are a message's ids as its receipts write them.
 func (s *Server) receiptIDs(sub *Submit) (tlv, text string) {
-	if sub.MessageID != s.cfg.IDs.Response.write(s.cfg.Seed, sub.number) {
+	ids := &s.cfg.IDs
+	if sub.MessageID != sub.written || ids.TLV == ids.Response && ids.Text == ids.Response {
 		return sub.MessageID, sub.MessageID
 	}
 	return s.writeIDs(sub.number)

@@ -47,12 +47,16 @@ type Delivery struct {
 	MessageState int    // value of message_state; -1 when the TLV is absent
 }
 
-func (d *Delivery) encode() []byte {
+// append writes the request, with sequence_number 0, over b, which is empty.
+func (d *Delivery) append(b []byte) []byte {
 	command := d.Command
 	if command == 0 {
 		command = smpp.CommandDeliverSM
 	}
-	b := appendHeader(make([]byte, 0, 288), command, smpp.StatusOK, 0)
+	if cap(b) == 0 {
+		b = make([]byte, 0, 288)
+	}
+	b = appendHeader(b, command, smpp.StatusOK, 0)
 	switch {
 	case d.Body != nil:
 		b = append(b, d.Body...)

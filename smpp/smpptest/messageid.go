@@ -77,12 +77,28 @@ func (f IDForm) write(seed, n uint64) string {
 	case UUID:
 		d := newDice(seed, ^n)
 		a, b := d.next(), d.next()
-		return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", a>>32, a>>16&0xFFFF, a&0xFFF, 0x8000|b>>48&0x3FFF, b&0xFFFFFFFFFFFF)
+		return uuid(a&^0xF000|0x4000, b&^(3<<62)|1<<63)
 	case NoID:
 		return ""
 	default:
 		return strconv.FormatUint(n, 16)
 	}
+}
+
+// uuid writes 128 bits as RFC 9562 does: 8-4-4-4-12 hex digits.
+func uuid(high, low uint64) string {
+	b := make([]byte, 0, 36)
+	for i := range 32 {
+		if i == 8 || i == 12 || i == 16 || i == 20 {
+			b = append(b, '-')
+		}
+		half := high
+		if i >= 16 {
+			half = low
+		}
+		b = append(b, "0123456789abcdef"[half>>(60-4*(i&15))&15])
+	}
+	return string(b)
 }
 
 func pad(digits string) string {

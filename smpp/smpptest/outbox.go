@@ -13,6 +13,7 @@ type delivery struct {
 	Delivery
 	d      uint64
 	pdu    []byte // sequence_number 0
+	shared bool   // pdu is another delivery's too
 	sends  int
 	sentAt time.Time
 	then   *answer // written right after this was first sent
@@ -24,6 +25,7 @@ type outbox struct {
 	ready  queue
 	parked []*delivery // refused for other reasons than ESME_RX_T_APPN: sent again after the next bind
 	turn   int         // connection that is next
+	done   []*delivery // acknowledged, to be used again; at most maxDone
 }
 
 // queue is a FIFO whose front can be pushed to.
@@ -52,19 +54,44 @@ func (q *queue) pop() *delivery {
 	return d
 }
 
-// admit numbers a delivery and counts it as pending until it is acknowledged.
-func (s *Server) admit(d Delivery, pdu []byte) *delivery {
+// admit numbers a delivery and counts it as pending until it is acknowledged. Its pdu is to be written.
+func (s *Server) admit(d Delivery) *delivery {
 	s.box.count++
 	s.stats.deliveries++
 	s.stats.pending++
-	return &delivery{Delivery: d, d: s.box.count, pdu: pdu}
+	dl := s.box.fresh()
+	dl.Delivery, dl.d = d, s.box.count
+	return dl
+}
+
+// maxDone bounds how many deliveries are kept for use: about a window's worth.
+const maxDone = 1024
+
+// fresh is an empty delivery, perhaps with the memory of an earlier one's pdu.
+func (b *outbox) fresh() *delivery {
+	last := len(b.done) - 1
+	if last < 0 {
+		return &delivery{}
+	}
+	dl := b.done[last]
+	b.done = b.done[:last]
+	*dl = delivery{pdu: dl.pdu[:0]}
+	return dl
+}
+
+// finish takes a delivery that nothing refers to any more.
+func (b *outbox) finish(dl *delivery) {
+	if !dl.shared && len(b.done) < maxDone {
+		b.done = append(b.done, dl)
+	}
 }
 
 // Deliver queues a request and says by which number the truth knows it. It is sent as soon as a
 // receiver is bound and its window has room, and again after each bind until it is acknowledged.
 func (s *Server) Deliver(d Delivery) (number uint64) {
 	s.turn(func(time.Time) {
-		dl := s.admit(d, d.encode())
+		dl := s.admit(d)
+		dl.pdu = d.append(dl.pdu)
 		s.box.ready.pushBack(dl)
 		number = dl.d
 	})
@@ -79,11 +106,11 @@ func (s *Server) release(sub *Submit, planned []Planned, now time.Time) (before 
 		p := &planned[i]
 		var dl *delivery
 		if p.Kind == Duplicate && final != nil {
-			dl = s.admit(final.Delivery, final.pdu)
-			dl.Kind = Duplicate
+			dl = s.admit(final.Delivery)
+			dl.Kind, dl.pdu, dl.shared, final.shared = Duplicate, final.pdu, true, true
 		} else {
-			d := s.compose(sub, p, now)
-			dl = s.admit(d, d.encode())
+			dl = s.admit(s.compose(sub, p, now))
+			dl.pdu = dl.Delivery.append(dl.pdu)
 		}
 		if p.Kind == Final {
 			final = dl
@@ -176,6 +203,7 @@ func (s *Server) acknowledge(c *conn, h header, now time.Time) {
 		if dl.Kind == Final {
 			s.stats.finals++
 		}
+		s.box.finish(dl)
 	case h.status == smpp.StatusXTAppn:
 		s.stats.refusedDeliveries++
 		s.after(s.cfg.Receipts.Retry, now, due{delivery: dl})

@@ -38,6 +38,7 @@ type Server struct {
 	drops      int
 	throttle   throttle
 	planned    []Planned
+	atOnce     answer             // of the submit that is being taken, see carryOut: it spares an allocation
 	held       map[uint64]*answer // by Submit.N
 	taken      map[string]Submit  // by MessageID; nil unless messages can be cancelled
 	shuffle    []*answer

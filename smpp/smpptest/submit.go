@@ -29,7 +29,8 @@ type Submit struct {
 	ShortMessage       []byte // valid until OnSubmit returns; Server.Submits has copies
 	TLVs               []TLV  // likewise
 
-	number uint64 // what MessageID was written from; 0 when refused
+	number  uint64 // what MessageID was written from; 0 when refused
+	written string // MessageID as it was written from number, before anybody changed it
 }
 
 func parseSubmit(octets []byte) (Submit, error) {

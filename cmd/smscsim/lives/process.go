@@ -27,7 +27,7 @@ func usageOf(pid int) (usage, error) {
 	}
 	var u usage
 	stat, err1 := procFile(pid, "stat")
-	status, err2 := procFile(pid, "status")
+	err2 := u.readMemory(pid)
 	io, err3 := procFile(pid, "io")
 	for _, err := range []error{err1, err2, err3} {
 		if err != nil {
@@ -46,9 +46,15 @@ func usageOf(pid int) (usage, error) {
 		}
 		u.cpu += time.Duration(n) * tick
 	}
-	u.anon, u.rss, u.hwm = procValue(status, "RssAnon:")<<10, procValue(status, "VmRSS:")<<10, procValue(status, "VmHWM:")<<10
 	u.written = procValue(io, "write_bytes:")
 	return u, nil
+}
+
+// readMemory reads what of a usage is memory.
+func (u *usage) readMemory(pid int) error {
+	status, err := procFile(pid, "status")
+	u.anon, u.rss, u.hwm = procValue(status, "RssAnon:")<<10, procValue(status, "VmRSS:")<<10, procValue(status, "VmHWM:")<<10
+	return err
 }
 
 func procFile(pid int, name string) ([]byte, error) {

@@ -11,10 +11,11 @@ import (
 
 // Result is what a run measured. Times are in microseconds, sizes in octets; what could not be measured is 0.
 type Result struct {
-	Lives   uint64  `json:"lives"`            // accepted
-	Seconds float64 `json:"seconds"`          // from the first submission to the last receipt acknowledged
-	Rate    float64 `json:"lives_per_second"` //
-	Offered float64 `json:"offered_per_second"`
+	Lives    uint64  `json:"lives"`               // accepted
+	Seconds  float64 `json:"seconds"`             // from the first submission to the last receipt acknowledged
+	Rate     float64 `json:"lives_per_second"`    //
+	Offered  float64 `json:"offered_per_second"`  // the rate asked for; without one, that of Answered
+	Answered float64 `json:"answered_per_second"` // submissions, until the last one's answer: lower than Offered where the API pushes back
 
 	Accept    Latency `json:"accept"`          // from sending a submission to reading its answer
 	Recorded  Latency `json:"submit_recorded"` // from submit_sm to its answer recorded; p50 and p99 within a bucket of /metrics
@@ -69,7 +70,8 @@ func (l *loader) result(start time.Time, before, after look, w *watch) Result {
 	}
 	_, answered := t.counts()
 	r.Seconds = end.Sub(start).Seconds()
-	r.Rate, r.Offered = per(float64(r.Lives), r.Seconds), per(float64(answered), t.last.Sub(start).Seconds())
+	r.Rate, r.Answered = per(float64(r.Lives), r.Seconds), per(float64(answered), t.last.Sub(start).Seconds())
+	r.Offered = r.Answered
 	if l.Rate > 0 {
 		r.Offered = float64(l.Rate)
 	}

@@ -30,7 +30,7 @@ func golden(t *testing.T, name string, got []byte) {
 
 func TestResult_reads_as_people_and_programs_expect(t *testing.T) {
 	r := Result{
-		Lives: 100000, Seconds: 5, Rate: 20000, Offered: 20500,
+		Lives: 100000, Seconds: 5, Rate: 20000, Offered: 25000, Answered: 20500,
 		Accept: Latency{900, 4000, 9000}, Recorded: Latency{1500, 6000, 0}, Deliver: Latency{800, 2500, 7000}, Visible: Latency{9000, 40000, 60000},
 		Commit: Latency{400, 1200, 0}, Commits: 3100, PerCommit: 129.03,
 		LagMean: 9000, LagMax: 16000, QueueMax: 1200,

@@ -12,7 +12,7 @@ func (r *Result) Print(w io.Writer) error {
 	row := func(name, format string, values ...any) {
 		fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, values...))
 	}
-	row("lives", "%d in %.2f s: %.0f/s (offered %.0f/s), refused %s", r.Lives, r.Seconds, r.Rate, r.Offered, r.refusals())
+	row("lives", "%d in %.2f s: %.0f/s (offered %.0f/s, answered %.0f/s), refused %s", r.Lives, r.Seconds, r.Rate, r.Offered, r.Answered, r.refusals())
 	row("CPU a life", "daemon %.1f us (%.2f s per 10,000), simulator %.1f us, loader %.1f us", r.CPU, r.CPU10k, r.SMSCCPU, r.LoaderCPU)
 	row("accept", "%s", r.Accept)
 	row("submit_sm to its answer recorded", "%s", r.Recorded)

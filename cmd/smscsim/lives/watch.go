@@ -17,7 +17,7 @@ type watch struct {
 
 func newWatch(l *loader) *watch { return &watch{l: l} }
 
-const memoryEvery = 100 * time.Millisecond
+const memoryEvery = 200 * time.Millisecond
 
 func (w *watch) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
@@ -31,7 +31,8 @@ func (w *watch) run(ctx context.Context) error {
 }
 
 func (w *watch) memory() error {
-	u, err := usageOf(w.l.PID)
+	var u usage
+	err := u.readMemory(w.l.PID)
 	w.anon, w.rss = max(w.anon, u.anon), max(w.rss, u.rss)
 	return err
 }
