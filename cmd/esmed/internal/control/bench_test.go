@@ -1,9 +1,12 @@
 package control_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
@@ -85,6 +88,34 @@ func BenchmarkSubmit(b *testing.B) {
 			}
 		}
 	})
+}
+
+// discard is a http.ResponseWriter that keeps nothing but the status.
+type discard struct {
+	header http.Header
+	status int
+}
+
+func (d *discard) Header() http.Header         { return d.header }
+func (d *discard) WriteHeader(status int)      { d.status = status }
+func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// BenchmarkPost is the handler of a single message alone.
+func BenchmarkPost(b *testing.B) {
+	h := control.AsCaller(benchAPI(b), control.Caller{Owner: "uid:0", Scopes: control.AllScopes})
+	body := bytes.NewReader(nil)
+	r := httptest.NewRequest(http.MethodPost, "/v1/messages", nil)
+	r.Header.Set("Content-Type", "application/json")
+	r.Body, r.ContentLength = io.NopCloser(body), int64(len(benchLine))
+	w := &discard{header: http.Header{}}
+	b.ReportAllocs()
+	for b.Loop() {
+		body.Reset(benchLine)
+		clear(w.header)
+		if h.ServeHTTP(w, r); w.status != http.StatusAccepted {
+			b.Fatal(w.status)
+		}
+	}
 }
 
 func BenchmarkBatch(b *testing.B) {

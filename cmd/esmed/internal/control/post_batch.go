@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -28,13 +29,24 @@ type batch struct {
 	control *http.ResponseController
 	out     *stream
 	lines   chan *batchLine
+	known   chan struct{} // has a token when the result of some line became known since the writer looked
+	room    []batchLine   // of the next lines; the reader's
+	text    []byte        // results that are not written yet; the writer's
 }
 
-// batchLine is a line that was read. Its result is sent once, without blocking.
+// batchLine is a line that was read.
 type batchLine struct {
+	batch  *batch
 	number int
-	result chan BatchResult
+	result BatchResult // once it is known
+	known  atomic.Bool
 }
+
+// batchRoom is how many lines are made at a time.
+const batchRoom = 64
+
+// batchText is how many octets of results are written at a time, at least while more are known already.
+const batchText = 16 << 10
 
 // postBatch takes messages line by line and answers each, while lines still come. A dry run judges them by
 // the same reader and takes none. It ends with the input, or with a 503 in place of a result when the daemon
@@ -51,6 +63,7 @@ func (a *API) postBatch(w http.ResponseWriter, r *http.Request) {
 		in:      bufio.NewReaderSize(r.Body, maxSubmission),
 		control: http.NewResponseController(w),
 		lines:   make(chan *batchLine, batchAhead),
+		known:   make(chan struct{}, 1),
 	}
 	err := b.control.EnableFullDuplex()
 	if err != nil {
@@ -106,7 +119,7 @@ func (b *batch) read(ctx context.Context) error {
 		if len(line) == 0 && err == nil {
 			continue
 		}
-		l := &batchLine{number: n, result: make(chan BatchResult, 1)}
+		l := b.line(n)
 		select {
 		case b.lines <- l:
 		case <-ctx.Done():
@@ -116,6 +129,16 @@ func (b *batch) read(ctx context.Context) error {
 			return b.stopReading()
 		}
 	}
+}
+
+func (b *batch) line(number int) *batchLine {
+	if len(b.room) == 0 {
+		b.room = make([]batchLine, batchRoom)
+	}
+	l := &b.room[0]
+	b.room = b.room[1:]
+	l.batch, l.number = b, number
+	return l
 }
 
 // post hands a line on and reports whether further lines are taken.
@@ -134,28 +157,40 @@ func (b *batch) post(ctx context.Context, l *batchLine, line []byte, tooLongErr 
 		return true
 	}
 	if b.dry {
-		l.result <- BatchResult{Line: l.number}
+		l.answer(BatchResult{Line: l.number})
 		return true
 	}
 	m.IdempotencyKey = b.lineKey(l.number, m.Ref)
-	err := b.api.cfg.Submit.AcceptPost(ctx, m, func(accepted Accepted, err error) {
-		if err != nil {
-			l.refuse(b.api.problemOf("batch", err))
-			return
-		}
-		r := BatchResult{Line: l.number, ID: string(accepted.Message), Existing: accepted.Existing}
-		if !accepted.Existing {
-			r.State = statemachine.Queued.String()
-		}
-		l.result <- r
-	})
-	if err != nil {
+	if err := b.api.cfg.Submit.AcceptPost(ctx, m, l.accepted); err != nil {
 		l.refuse(b.api.problemOf("batch", err))
 	}
 	return ctx.Err() == nil
 }
 
-func (l *batchLine) refuse(p *Problem) { l.result <- BatchResult{Line: l.number, Error: p} }
+// accepted takes what became of the line's message.
+func (l *batchLine) accepted(accepted Accepted, err error) {
+	if err != nil {
+		l.refuse(l.batch.api.problemOf("batch", err))
+		return
+	}
+	r := BatchResult{Line: l.number, ID: string(accepted.Message), Existing: accepted.Existing}
+	if !accepted.Existing {
+		r.State = statemachine.Queued.String()
+	}
+	l.answer(r)
+}
+
+func (l *batchLine) refuse(p *Problem) { l.answer(BatchResult{Line: l.number, Error: p}) }
+
+// answer makes the line's result known, once, and never blocks.
+func (l *batchLine) answer(r BatchResult) {
+	l.result = r
+	l.known.Store(true)
+	select {
+	case l.batch.known <- struct{}{}:
+	default:
+	}
+}
 
 // write answers lines in their order. What is ready goes out together.
 func (b *batch) write(ctx context.Context) error {
@@ -164,35 +199,62 @@ func (b *batch) write(ctx context.Context) error {
 		select {
 		case l = <-b.lines:
 		default:
-			if b.out.flush() != nil {
-				return errReaderGone
+			if err := b.flush(); err != nil {
+				return err
 			}
 			l = <-b.lines
 		}
 		if l == nil {
-			return nil
+			return b.writeText()
 		}
-		if err := b.answer(ctx, l); err != nil {
+		if err := b.await(ctx, l); err != nil {
 			return err
+		}
+		if b.text = appendResult(b.text, &l.result); len(b.text) >= batchText {
+			if err := b.writeText(); err != nil {
+				return err
+			}
 		}
 	}
 }
 
-func (b *batch) answer(ctx context.Context, l *batchLine) error {
-	var r BatchResult
-	select {
-	case r = <-l.result:
-	default:
-		if b.out.flush() != nil {
-			return errReaderGone
-		}
+// await waits until a line's result is known.
+func (b *batch) await(ctx context.Context, l *batchLine) error {
+	if l.known.Load() {
+		return nil
+	}
+	if err := b.flush(); err != nil {
+		return err
+	}
+	for !l.known.Load() {
 		select {
-		case r = <-l.result:
+		case <-b.known:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
-	if b.out.send(r) != nil {
+	return nil
+}
+
+// writeText writes the results that are there, which may stay in a buffer until flush.
+func (b *batch) writeText() error {
+	if len(b.text) == 0 {
+		return nil
+	}
+	_, err := b.out.Write(b.text)
+	b.text = b.text[:0]
+	if err != nil {
+		return errReaderGone
+	}
+	return nil
+}
+
+// flush sends the results that are there.
+func (b *batch) flush() error {
+	if err := b.writeText(); err != nil {
+		return err
+	}
+	if b.out.flush() != nil {
 		return errReaderGone
 	}
 	return nil

@@ -74,13 +74,3 @@ func (r *RegisteredDelivery) UnmarshalJSON(b []byte) error {
 	*r = RegisteredDelivery(word)
 	return nil
 }
-
-// BatchResult answers one line of a batch. Results come in the order of the lines. Exactly one of ID
-// and Error is set; in a dry run a line that would be taken has neither.
-type BatchResult struct {
-	Line     int      `json:"line" doc:"From first_line; blank lines count but are not answered"`
-	ID       string   `json:"id,omitempty"`
-	State    string   `json:"state,omitempty" doc:"Of a new message; ask for an existing one's"`
-	Existing bool     `json:"existing" doc:"A repeat: the id is the first one's"`
-	Error    *Problem `json:"error,omitempty"`
-}

@@ -300,7 +300,7 @@ func TestBatch_whoReadsNothingIsHeldBack(t *testing.T) {
 		synctest.Wait() // nothing moves any more
 		first := sent
 		require.Less(t, first, 10_000)
-		for i := range 1000 {
+		for i := range 2000 { // more lines than the client buffers
 			r, err := b.Recv()
 			require.NoError(t, err)
 			require.Equal(t, i+1, r.Line)
