@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"esmed/statemachine"
 )
@@ -26,27 +25,6 @@ func cpu() time.Duration {
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
-
-// rawLimit is how many records of a size a second a plain file takes, appended with one fdatasync a group.
-func rawLimit(b *testing.B, size, group int) float64 {
-	b.Helper()
-	f, err := os.Create(filepath.Join(b.TempDir(), "raw"))
-	require.NoError(b, err)
-	defer f.Close()
-	data := make([]byte, size*group)
-	n := 0
-	began := time.Now()
-	for time.Since(began) < time.Second/2 {
-		_, err := f.Write(data)
-		require.NoError(b, err)
-		require.NoError(b, unix.Fdatasync(int(f.Fd())))
-		n += group
-	}
-	return float64(n) / time.Since(began).Seconds()
-}
-
-// recordSize is what the lives of these benchmarks take in the log, a record.
-const recordSize = 260
 
 func lifeN(n int) []statemachine.Fact {
 	text := fmt.Sprintf("Your code is %06d. It is good for ten minutes; do not give it to anybody, not even to us.", n%1000000)
@@ -78,7 +56,7 @@ func BenchmarkLife(b *testing.B) {
 			stat, err := s.Stat(context.Background())
 			require.NoError(b, err)
 			b.ReportMetric(float64(stat.LogBytes)/float64(b.N), "log-B/life")
-			b.ReportMetric(rate*4/rawLimit(b, recordSize, group), "of-raw")
+			b.ReportMetric(rate*4/rawLimit(b, s.newest(rawRecords), group), "of-raw")
 			require.NoError(b, s.stop())
 		})
 	}
@@ -119,31 +97,6 @@ func (r *running) live(b tb, lives [][]statemachine.Fact, group int) {
 		slots <- struct{}{}
 	}
 	require.NoError(b, failed)
-}
-
-// BenchmarkAppend is receptions alone, whose applier may lag.
-func BenchmarkAppend(b *testing.B) {
-	for _, group := range []int{1, 128} {
-		b.Run(fmt.Sprintf("group=%d", group), func(b *testing.B) {
-			dir := b.TempDir()
-			require.NoError(b, makeDir(filepath.Join(dir, logDir)))
-			l, err := openLog(dir, true, DefaultSegmentRecords)
-			require.NoError(b, err)
-			require.NoError(b, l.begin())
-			defer l.close()
-			value := make([]byte, recordSize, recordSize+40)
-			values := make([][]byte, group)
-			for b.Loop() {
-				for i := range values {
-					values[i] = value
-				}
-				require.NoError(b, l.append(began, values, nil))
-			}
-			rate := float64(b.N*group) / b.Elapsed().Seconds()
-			b.ReportMetric(rate, "records/s")
-			b.ReportMetric(rate/rawLimit(b, recordSize, group), "of-raw")
-		})
-	}
 }
 
 // BenchmarkApply folds lives that are in the log already.

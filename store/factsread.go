@@ -23,6 +23,7 @@ func readFact(num protowire.Number, f *fields) statemachine.Fact {
 	case factRules:
 		fact = readRules(&in)
 	case factAccepted:
+		in.joinStrings()
 		fact = readAccepted(&in)
 	case factSent:
 		fact = readSent(&in)

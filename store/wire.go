@@ -110,6 +110,7 @@ func closeNested(b []byte, at int) []byte {
 type fields struct {
 	rest []byte
 	err  error
+	text string // all that is walked, when the strings in it are to be parts of one; else ""
 
 	num protowire.Number
 	u   uint64 // a varint, or the bits of a fixed-size field
@@ -155,13 +156,26 @@ func (f *fields) fail() bool {
 // nested hands a message in the current field to read and keeps its error.
 func (f *fields) nested(read func(*fields)) {
 	in := fields{rest: f.b}
+	if f.text != "" {
+		in.text = f.str()
+	}
 	read(&in)
 	if in.err != nil {
 		f.err = in.err
 	}
 }
 
-func (f *fields) str() string     { return string(f.b) }
+// joinStrings makes all strings of the message parts of one: for what has many, which are kept together.
+func (f *fields) joinStrings() { f.text = string(f.rest) }
+
+func (f *fields) str() string {
+	if f.text == "" {
+		return string(f.b)
+	}
+	end := len(f.text) - len(f.rest)
+	return f.text[end-len(f.b) : end]
+}
+
 func (f *fields) bytes() []byte   { return append([]byte(nil), f.b...) }
 func (f *fields) int() int64      { return protowire.DecodeZigZag(f.u) }
 func (f *fields) bool() bool      { return f.u != 0 }
