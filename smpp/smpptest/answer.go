@@ -90,7 +90,12 @@ func (s *Server) carryOut(one answer, a Action, now time.Time) {
 		s.respond(&s.atOnce, now)
 		return
 	}
-	ans := &one
+	kept := one
+	s.carryOutLater(&kept, a, first, now)
+}
+
+// carryOutLater does what an Action says that is more than to answer; first: a receipt goes before the answer.
+func (s *Server) carryOutLater(ans *answer, a Action, first bool, now time.Time) {
 	switch {
 	case a.Drop != "":
 		s.release(&ans.sub, a.Receipts, now)

@@ -136,13 +136,15 @@ func (t *template) delivery() Delivery {
 	}
 	if t.form != TextOnly {
 		d.TLVs = make([]TLV, 0, 3)
+		values := append(append(make([]byte, 0, len(t.tlvID)+2), t.tlvID...), 0, byte(known.value))
+		id, state := values[:len(t.tlvID)+1:len(t.tlvID)+1], values[len(t.tlvID)+1:]
 		if t.tlvID != "" {
 			d.TLVID = t.tlvID
-			d.TLVs = append(d.TLVs, TLV{smpp.TagReceiptedMessageID, append([]byte(t.tlvID), 0)})
+			d.TLVs = append(d.TLVs, TLV{smpp.TagReceiptedMessageID, id})
 		}
 		if ok {
 			d.MessageState = known.value
-			d.TLVs = append(d.TLVs, TLV{smpp.TagMessageState, []byte{byte(known.value)}})
+			d.TLVs = append(d.TLVs, TLV{smpp.TagMessageState, state})
 		}
 	}
 	if t.form != TLVOnly {
