@@ -36,7 +36,8 @@
 // passed the end that the log had when it came. Accepts wait while the applier is 65536 records behind,
 // and while 512 others wait for the writer; receptions wait for neither, so behind two commits at most. While
 // the applier can write nothing (the disk is full) queries are ErrObstructed, and the log goes on as long as
-// it can. Lists, feed and Verify use many short transactions.
+// it can. Lists, feed and Verify use many short transactions. NextQueued has what was accepted last, 8 MiB of
+// it, from memory as the writer had it, and older messages from the log.
 //
 // # data_dir
 //
