@@ -401,16 +401,6 @@ func TestDecode_boundedCost(t *testing.T) {
 	receipt.TextSpans(deliver(4, "", payload("id:7 text:submit"+strings.Repeat(" ", 1<<16))), nil)
 }
 
-func TestDecode_allocations(t *testing.T) {
-	rules := receipt.DefaultRules()
-	most := map[string]float64{"text": 2, "text and TLVs": 5, "TLVs": 4, "UCS-2": 10, "ASCII as 8": 4, "message": 1}
-	for name, d := range benchDeliveries() {
-		if limit, ok := most[name]; ok {
-			require.LessOrEqual(t, testing.AllocsPerRun(100, func() { receipt.Decode(d, &rules) }), limit, name)
-		}
-	}
-}
-
 // FuzzDecode holds Decode and what rests on it to never panicking and to a few truths.
 func FuzzDecode(f *testing.F) {
 	for _, cases := range corpus(f) {

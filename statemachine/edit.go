@@ -114,17 +114,17 @@ func (s *saved) restore(m *Message) {
 	}
 }
 
-// single is a message of one part that was sent once and heard of once at most: all of it in one piece.
+// single is a message of one part that was sent once at most, in one piece: one of 1 KiB, the size of a class of the
+// allocator's.
 type single struct {
 	message Message
 	part    [1]Part
 	attempt [1]Attempt
-	event   [1]Event
 }
 
 // copied gives a copy that shares no parts, attempts and events with m.
 func (m *Message) copied() *Message {
-	if len(m.Parts) == 1 && len(m.Parts[0].Attempts) <= 1 && len(m.Parts[0].Events) <= 1 {
+	if len(m.Parts) == 1 && len(m.Parts[0].Attempts) <= 1 {
 		return m.copiedSingle()
 	}
 	c := *m
@@ -144,10 +144,7 @@ func (m *Message) copiedSingle() *Message {
 		c.attempt[0] = p.Attempts[0]
 		p.Attempts = c.attempt[:]
 	}
-	if len(p.Events) == 1 {
-		c.event[0] = p.Events[0]
-		p.Events = c.event[:]
-	}
+	p.Events = slices.Clone(p.Events)
 	return &c.message
 }
 
