@@ -129,7 +129,8 @@
 // follows from its id; look-ups by anything else probe from the newest on, and of the sealed ones (all but
 // the last) only those whose filter may have the key. One whose time has come is dropped (Retention). Nothing
 // is read in whole at start: the partitions' heads, one for every 50,000 messages, are the only thing whose
-// number grows, and filters are read when they are first asked, then kept in memory: 36 bits a message.
+// number grows. Filters are read behind a start, or when they are first asked, then kept in memory: 36 bits a
+// message, those of 32 partitions across each other, so that a look-up costs hardly more for them.
 //
 // A filter is a Bloom filter of 12 bits a key, at an id, a ref and a destination for each of
 // partition_messages, with 6 hashes (those of bits-and-blooms/bloom: murmur3, on "i", "r" or "d" and the key,

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"context"
 	"math/bits"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -50,6 +52,38 @@ func (fs *filters) narrow(sealed partitions, h keyHash) (found partitions, missi
 		sealed = sealed[n:]
 	}
 	return found, nil
+}
+
+// unread is the newest of sealed whose filter nobody has read; nil when there is none.
+func (fs *filters) unread(sealed partitions) *partition {
+	fs.mu.RLock()
+	defer fs.mu.RUnlock()
+	for _, p := range slices.Backward(sealed) {
+		at := int(p.number / filterGroupSize)
+		if at >= len(fs.groups) || fs.groups[at] == nil || !fs.groups[at].has(p.number) {
+			return p
+		}
+	}
+	return nil
+}
+
+// readFilters reads those that nobody has asked, so that after a start the first who has to ask all of them need not
+// wait until they are read. What it cannot read is told to who asks next.
+func (s *Store) readFilters(ctx context.Context) {
+	for more := true; more && ctx.Err() == nil; {
+		more = false
+		err := s.view(func(tx *stateTx) error {
+			parts, err := tx.heads()
+			if err != nil || len(parts) == 0 {
+				return err
+			}
+			if p := tx.filters.unread(parts[:len(parts)-1]); p != nil {
+				more, err = tx.filters.load(tx, p)
+			}
+			return err
+		})
+		more = more && err == nil
+	}
 }
 
 // load reads a filter, unless somebody did. It is false when all were forgotten since the transaction began: what

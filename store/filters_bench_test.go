@@ -23,12 +23,13 @@ func BenchmarkFilters(b *testing.B) {
 				fs.put(uint32(i), f)
 			}
 			var key [8]byte
-			found := 0
+			found, before := 0, cpu()
 			for b.Loop() {
 				binary.BigEndian.PutUint64(key[:], random.Uint64())
 				holding, _ := fs.narrow(sealed, hashKey(tableIDs, key[:]))
 				found += len(holding)
 			}
+			b.ReportMetric(float64(cpu()-before)/float64(b.N), "cpu-ns/op")
 			b.ReportMetric(float64(found)/float64(b.N)/float64(n), "false")
 		})
 	}

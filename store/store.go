@@ -305,6 +305,10 @@ func (s *Store) Run(ctx context.Context) error {
 	})
 	g.Go(func() error { return s.applyAll(written) })
 	g.Go(func() error { return s.log.hashSegments(written) })
+	g.Go(func() error {
+		s.readFilters(ctx)
+		return nil
+	})
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("store: run: %w", err)
 	}
