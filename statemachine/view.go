@@ -18,8 +18,8 @@ type AttemptRef struct {
 type View interface {
 	// Rules are the rules record in force; seq 0 and nil before the first.
 	Rules() (seq uint64, rules *Rules)
-	// Message is nil when there is none (or none any more). own says that an earlier step put it in the View and that
-	// nobody else has seen it since, or keeps it: a Step changes it in place then, unless it fails or has no effect.
+	// Message is nil when there is none (or none any more). own says that nobody else has it, or keeps it: a Step
+	// changes it in place then, unless it fails or has no effect.
 	Message(ID) (m *Message, own bool, err error)
 	// Attempts that were given an id with that key, in any order.
 	Attempts(account string, key receipt.Key) ([]AttemptRef, error)

@@ -83,8 +83,11 @@ func (a *applier) run(next func(seq uint64) ([]statemachine.Record, error), fold
 
 // foldAll folds what next gives.
 func (a *applier) foldAll(b *batch, next func(seq uint64) ([]statemachine.Record, error), folded func(statemachine.Record, *statemachine.Effects)) error {
-	records, err := next(b.cursor + 1)
-	for ; err == nil && len(records) > 0; records, err = next(b.cursor + 1) {
+	for !b.full() {
+		records, err := next(b.cursor + 1)
+		if err != nil || len(records) == 0 {
+			return err
+		}
 		for _, rec := range records {
 			if err := b.step(a.fold, rec, &a.eff); err != nil {
 				return stateDamaged(rec.Seq, err)
@@ -94,7 +97,7 @@ func (a *applier) foldAll(b *batch, next func(seq uint64) ([]statemachine.Record
 			}
 		}
 	}
-	return err
+	return nil
 }
 
 func (a *applier) begin(tx *stateTx) (err error) {
@@ -109,7 +112,7 @@ func (a *applier) begin(tx *stateTx) (err error) {
 // end takes over what a committed batch knows.
 func (a *applier) end(b *batch) {
 	a.cursor, a.parts, a.rules, a.putBack = b.cursor, b.parts, b.rules, b.putBack
-	a.cache.add(b.messages)
+	a.cache.add(b.messages, b.octets)
 }
 
 // applyAll applies until written is closed and nothing is left, or nothing can be applied for now.

@@ -30,6 +30,9 @@ func (a *arena) bytes(s span) []byte {
 	return a.chunks[s.chunk][s.start : s.start+s.size : s.start+s.size]
 }
 
+// size is about how much is in it, in whole chunks.
+func (a *arena) size() int { return a.at * arenaChunk }
+
 // reset forgets everything. The room is used again.
 func (a *arena) reset() {
 	for i := range a.chunks {

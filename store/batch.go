@@ -22,6 +22,7 @@ type batch struct {
 
 	over     *overlay // all that is to be written, once the batch is frozen; till then what follows is not in it
 	messages map[statemachine.ID]*statemachine.Message
+	octets   int // that the messages take
 	sizes    map[sizeOf]int64
 	queues   map[string]*queueCounts // by SMSC: what to add
 	tallies  map[tallyOf]*statemachine.Tally
@@ -91,7 +92,7 @@ func (b *batch) begin(tx *stateTx, parts partitions, rules rulesInForce) error {
 	clear(b.overdue)
 	clear(b.late)
 	b.tx, b.parts, b.rules = tx, parts, rules
-	b.firstOpen, b.reprocess, b.restored, b.putBack = 0, nil, nil, false
+	b.firstOpen, b.reprocess, b.restored, b.putBack, b.octets = 0, nil, nil, false, 0
 	if n := len(parts); n > 0 {
 		b.firstOpen = parts[n-1].number
 	}
@@ -105,6 +106,11 @@ func (b *batch) begin(tx *stateTx, parts partitions, rules rulesInForce) error {
 	}
 	return err
 }
+
+// batchOctets bounds what a batch holds in memory, beside applyBatch, for those of long messages.
+const batchOctets = 16 << 20
+
+func (b *batch) full() bool { return b.octets+b.over.arena.size() >= batchOctets }
 
 // readRulesRecord reads the rules of a record; seq 0 gives none.
 func readRulesRecord(seq uint64, record func(uint64) (statemachine.Record, error)) (rulesInForce, error) {
@@ -192,6 +198,9 @@ func (b *batch) take(rec statemachine.Record, eff *statemachine.Effects) error {
 
 func (b *batch) takeMessage(rec statemachine.Record, c *statemachine.MessageChange) {
 	m := c.Message
+	if _, known := b.messages[m.ID]; !known {
+		b.octets += octetsOf(m)
+	}
 	b.messages[m.ID] = m
 	if c.Was != statemachine.NoState {
 		b.parts.of(m.ID).moved(c.Was, m.State)

@@ -175,6 +175,7 @@ func putDate(b []byte, num protowire.Number, d receipt.Date) []byte {
 func decodeMessage(b []byte) (*statemachine.Message, error) {
 	m := new(statemachine.Message)
 	f := fields{rest: b}
+	f.joinStrings()
 	for f.next() {
 		readMessageField(&f, m)
 	}

@@ -23,16 +23,17 @@ func (b *batch) get(id tableID, key []byte) []byte {
 // Rules implements statemachine.View, as do the methods below.
 func (b *batch) Rules() (uint64, *statemachine.Rules) { return b.rules.seq, b.rules.rules }
 
-// Message looks at the batch's own, which nobody else sees before it is committed, then those of the batches before.
+// Message looks at the batch's own, then those of the batches before. Nobody else has any of them: what is written of
+// them is encoded when a batch is frozen, and after one that came to nothing they are read again.
 func (b *batch) Message(id statemachine.ID) (m *statemachine.Message, own bool, err error) {
 	if m, ok := b.messages[id]; ok {
 		return m, true, nil
 	}
 	if m := b.cache.get(id); m != nil {
-		return m, false, nil
+		return m, true, nil
 	}
 	m, err = readMessage(b.tx, b.parts, id)
-	return m, false, err
+	return m, true, err
 }
 
 // Attempts probes the partitions that may have the key, from the newest on.
