@@ -101,8 +101,10 @@ func serveLives(ln net.Listener) error {
 	fr := NewFrameReader(conn, 1<<20)
 	receipt, _ := Append(nil, deliverSM(1, "id:5A3C99F1 sub:001 dlvrd:001 submit date:2611301200 done date:2611301204 stat:DELIVRD err:000 text:"))
 	var out []byte
+	var room []Frame
 	for {
-		b := nextBatch(fr)
+		b := nextBatch(fr, room[:0])
+		room = b.frames
 		out = out[:0]
 		for _, f := range b.frames {
 			switch f.CommandID {

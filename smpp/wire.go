@@ -23,8 +23,10 @@ type written struct {
 // words with it.
 func (s *session) read() {
 	fr := NewFrameReader(s.conn, s.cfg.MaxPDU)
+	var room, before []Frame // the loop works on before until it takes the next batch
 	for {
-		b := nextBatch(fr)
+		b := nextBatch(fr, room[:0])
+		room, before = before, b.frames
 		select {
 		case s.frames <- b:
 		case <-s.done:
@@ -35,9 +37,9 @@ func (s *session) read() {
 	}
 }
 
-// nextBatch waits for one PDU and takes with it those that have come already.
-func nextBatch(fr *FrameReader) batch {
-	var b batch
+// nextBatch waits for one PDU and takes with it, into room, those that have come already.
+func nextBatch(fr *FrameReader, room []Frame) batch {
+	b := batch{frames: room}
 	for len(b.frames) == 0 || len(b.frames) < maxBatch && fr.Ready() {
 		f, err := fr.Next()
 		if err != nil {
