@@ -40,6 +40,7 @@ func (k *sealKey) xor(b []byte, seq uint64, field uint32, room *sealRoom) {
 	counter, pad := room[:aes.BlockSize], room[aes.BlockSize:]
 	binary.BigEndian.PutUint64(counter, seq)
 	binary.BigEndian.PutUint32(counter[8:], field)
+	binary.BigEndian.PutUint32(counter[12:], 0) // the block
 	if len(b) >= longText {
 		cipher.NewCTR(k.block, counter).XORKeyStream(b, b)
 		return
