@@ -212,7 +212,11 @@ func (s *Store) forwardBase(ctx context.Context, enough func(stateMeta) bool) (d
 	if err != nil {
 		return false, err
 	}
-	return true, freeIn(s.base.db, baseFile)
+	gone, err := firstFreeing(s.base.db, baseFile)
+	if gone != nil && err == nil {
+		err = gone.free(s.base.db, baseFile)
+	}
+	return true, err
 }
 
 // errOtherwise says of a record that a fold would not decide about it as it did once.

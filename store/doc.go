@@ -150,11 +150,11 @@
 // Retire is called in a loop. A record says what goes before it goes, and is itself part of the log:
 //
 //	what is still open in the oldest partition whose time is over is closed, 256 messages a record
-//	the partition is dropped: its heads at once, so that nobody finds it; its pages 2048 rows at a time
+//	the partition is dropped: its heads at once, so that nobody finds it; its pages a table at a time
 //	rows of the inbox, then exceptions, 256 a record
 //	a segment, when its time is over and no message and no row rests on its records any more
 //
-// A segment is renamed, closed once nobody reads it, and cut by 64 MiB a step. Who reads on finds the first
+// A segment is renamed, closed once nobody reads it, and cut by 16 MiB a step. Who reads on finds the first
 // record that is left; Record is ErrNotFound. Nobody waits for any of it: commits go to another file, and what
 // state.db gives back goes in transactions of a few milliseconds. Messages go by whole partitions, records by
 // whole segments, and never the one that is appended to: so some stay longer than they must.

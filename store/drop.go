@@ -11,8 +11,8 @@ import (
 )
 
 // What retention drops is gone from the projection at once: the heads of its partitions go, and nobody finds
-// what has no head. Their buckets are noted in the freeing table, and their pages are given back a few
-// rows at a time afterwards (freeStep), so that no batch waits for it.
+// what has no head. Their buckets are noted in the freeing table, and their pages are given back a bucket
+// at a time afterwards (freeStep), so that no batch waits for all of it.
 
 // takeDrop forgets what retention drops.
 func (b *batch) takeDrop(d *statemachine.Drop) error {
@@ -134,65 +134,57 @@ func (t *stateTx) freeing() (map[tableID]bool, error) {
 	return ids, err
 }
 
-// freeRows is how many rows of a dropped table one transaction gives back: some megabytes.
-const freeRows = 2048
-
-// freeStep gives back some pages of what state.db dropped. It says whether there was anything to do.
+// freeStep gives back the pages of a table that state.db dropped. It says whether there was anything to do.
 func (s *Store) freeStep() (did bool, err error) {
-	s.applyMu.Lock()
-	defer s.applyMu.Unlock()
-	err = guard(stateFile, func() error {
-		return s.state.View(func(tx *bbolt.Tx) error {
-			left, err := newStateTx(tx, nil).freeing()
-			did = len(left) > 0
-			return err
-		})
-	})
-	if err != nil || !did {
+	t, err := firstFreeing(s.state, stateFile)
+	if t == nil || err != nil {
 		return false, stateDamaged(0, err)
 	}
-	return true, freeIn(s.state, stateFile)
+	s.applyMu.Lock()
+	defer s.applyMu.Unlock()
+	return true, t.free(s.state, stateFile)
 }
 
-// freeIn gives back some pages of what a state file has dropped, if there is anything.
-func freeIn(db *bbolt.DB, file string) error {
+// droppedTable is a table whose pages are to be given back, with its key in freeing.
+type droppedTable struct {
+	id  tableID
+	key []byte
+}
+
+// firstFreeing is one that a state file has dropped, nil when there is none. It was read through: its pages may have
+// lain on the disk for months, and nobody waits for them yet.
+func firstFreeing(db *bbolt.DB, file string) (found *droppedTable, err error) {
+	err = guard(file, func() error {
+		return db.View(func(bolt *bbolt.Tx) error {
+			tx := newStateTx(bolt, nil)
+			err := tx.scan(tableID{table: tableFreeing}, nil, nil, false, func(key, _ []byte) error {
+				id, err := readFreeingKey(key)
+				if err == nil {
+					found, err = &droppedTable{id, slices.Clone(key)}, errStop
+				}
+				return err
+			})
+			if found == nil || err != nil {
+				return err
+			}
+			return tx.scan(found.id, nil, nil, false, func(_, _ []byte) error { return nil })
+		})
+	})
+	return found, err
+}
+
+// free gives the pages of all of the table back in one transaction. Row by row they would be written again and again
+// while they become empty, and with every transaction the list of all pages that are free.
+func (t *droppedTable) free(db *bbolt.DB, file string) error {
 	return diskFull(guard(file, func() error {
-		return db.Update(func(tx *bbolt.Tx) error { return freeSome(newStateTx(tx, nil)) })
+		return db.Update(func(bolt *bbolt.Tx) error {
+			tx := newStateTx(bolt, nil)
+			if tx.bucket(t.id) != nil {
+				if err := bolt.Bucket(t.id.name()).DeleteBucket(t.id.partName()); err != nil {
+					return err
+				}
+			}
+			return tx.delete(tableID{table: tableFreeing}, t.key)
+		})
 	}))
-}
-
-func freeSome(tx *stateTx) error {
-	id, key := tableID{}, []byte(nil)
-	err := tx.scan(tableID{table: tableFreeing}, nil, nil, false, func(k, _ []byte) (err error) {
-		key = slices.Clone(k)
-		if id, err = readFreeingKey(k); err == nil {
-			err = errStop
-		}
-		return err
-	})
-	if key == nil || err != nil {
-		return err
-	}
-	var rows [][]byte
-	err = tx.scan(id, nil, nil, false, func(k, _ []byte) error {
-		rows = append(rows, slices.Clone(k))
-		if len(rows) == freeRows {
-			return errStop
-		}
-		return nil
-	})
-	for _, row := range rows {
-		if err == nil {
-			err = tx.delete(id, row)
-		}
-	}
-	if err != nil || len(rows) == freeRows {
-		return err
-	}
-	if tx.bucket(id) != nil {
-		if err := tx.bolt.Bucket(id.name()).DeleteBucket(id.partName()); err != nil {
-			return err
-		}
-	}
-	return tx.delete(tableID{table: tableFreeing}, key)
 }

@@ -193,3 +193,37 @@ func agreesWithFiles(t *testing.T, cfg Config) {
 	require.NoError(t, err)
 	require.Empty(t, retired)
 }
+
+// TestRetire_gives_a_table_back_at_once counts the transactions that it takes: one for each table of each partition.
+func TestRetire_gives_a_table_back_at_once(t *testing.T) {
+	cfg := testConfig(t.TempDir())
+	cfg.PartitionMessages = 100
+	s := fillWith(t, cfg, 250)
+	keep := Retention{Messages: time.Now().Add(time.Hour)}
+	for dropped := 0; dropped < 200; {
+		step, err := s.Retire(context.Background(), keep)
+		require.NoError(t, err)
+		dropped += step.Messages
+		var left map[tableID]bool
+		require.NoError(t, s.view(func(tx *stateTx) (err error) {
+			left, err = tx.freeing()
+			return err
+		}))
+		if step.Messages == 0 {
+			continue
+		}
+		require.Len(t, left, 5, "messages, ids, refs, dests, filters")
+		for n := range len(left) + 1 {
+			did, err := s.freeStep()
+			require.NoError(t, err)
+			require.Equal(t, n < len(left), did)
+		}
+		require.NoError(t, s.view(func(tx *stateTx) error {
+			for id := range left {
+				require.Nil(t, tx.bucket(id))
+			}
+			return nil
+		}))
+	}
+	s.check()
+}

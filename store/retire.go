@@ -12,7 +12,7 @@ import (
 // is a SIGBUS for who reads it, and giving back a gigabyte at once makes every fsync of the disk wait.
 const (
 	retiredSuffix = ".retired"
-	retireStep    = 64 << 20
+	retireStep    = 16 << 20
 )
 
 // errRetired says that a segment was dropped while its reader was between two transactions.
