@@ -33,11 +33,13 @@ func lifeN(n int) []statemachine.Fact {
 	return facts
 }
 
-// BenchmarkLife is accept, sent, submit_resp and reception of a message, in groups of so many records.
+// BenchmarkLife is accept, sent, submit_resp and reception of a message, in groups of about so many records.
 func BenchmarkLife(b *testing.B) {
 	for _, group := range []int{1, 16, 128, 1024} {
 		b.Run(fmt.Sprintf("group=%d", group), func(b *testing.B) {
-			s := start(b, testConfig(b.TempDir()))
+			cfg, commits := testConfig(b.TempDir()), 0
+			cfg.OnCommit = func(int, time.Duration) { commits++ }
+			s := start(b, cfg)
 			_, err := s.SetRules(context.Background(), rulesOf("1"))
 			require.NoError(b, err)
 			lives := make([][]statemachine.Fact, b.N)
@@ -58,14 +60,15 @@ func BenchmarkLife(b *testing.B) {
 			b.ReportMetric(float64(stat.LogBytes)/float64(b.N), "log-B/life")
 			b.ReportMetric(rate*4/rawLimit(b, s.newest(rawRecords), group), "of-raw")
 			require.NoError(b, s.stop())
+			b.ReportMetric(float64(4*b.N)/float64(commits), "records/commit")
 		})
 	}
 }
 
-// live lets lives overlap, a step of each beside steps of others, with group records outstanding.
-func (r *running) live(b tb, lives [][]statemachine.Fact, group int) {
+// live lets lives overlap, a step of each beside steps of others, with so many records outstanding.
+func (r *running) live(b tb, lives [][]statemachine.Fact, outstanding int) {
 	const apart = 64 // how many messages lie between two steps of one
-	slots := make(chan struct{}, group)
+	slots := make(chan struct{}, outstanding)
 	var failed error
 	var mu sync.Mutex
 	done := func(err error) {
@@ -93,7 +96,7 @@ func (r *running) live(b tb, lives [][]statemachine.Fact, group int) {
 			require.NoError(b, err)
 		}
 	}
-	for range group {
+	for range outstanding {
 		slots <- struct{}{}
 	}
 	require.NoError(b, failed)
