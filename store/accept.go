@@ -88,8 +88,9 @@ func (s *Store) makeRoom(ctx context.Context) error {
 	return s.intake.admit(ctx)
 }
 
-// keepsUp reports whether the applier is near enough for more work to be taken on.
-func (s *Store) keepsUp() bool { return s.readOnly() || s.end.Load()-s.applied.Load() < maxLag }
+// keepsUp reports whether the applier is near enough for more work to be taken on. It may have applied by now what lies
+// behind the end that is read here, and what the writer has not said yet that is there.
+func (s *Store) keepsUp() bool { return s.readOnly() || s.end.Load() < s.applied.Load()+maxLag }
 
 // admit waits until one accept more may be sent. Those who wait are admitted in their order.
 func (i *intake) admit(ctx context.Context) error {

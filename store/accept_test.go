@@ -91,3 +91,15 @@ func TestAccept_whoWaitsForRoomIsToldOfTheEnd(t *testing.T) {
 		require.ErrorIs(t, <-waiting, ErrClosed)
 	}
 }
+
+// TestAccept_applierAheadOfTheEnd: the end is read before what is applied, and is said after the feed has it.
+func TestAccept_applierAheadOfTheEnd(t *testing.T) {
+	s, err := Open(testConfig(t.TempDir())) // nobody runs it
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	s.applied.Store(s.end.Load() + 1)
+	require.True(t, s.keepsUp())
+	require.True(t, (&applying{s: s, folded: s.applied.Load()}).atEnd())
+	s.end.Store(s.applied.Load() + maxLag)
+	require.False(t, s.keepsUp())
+}

@@ -44,13 +44,13 @@ func (a *applying) run(written <-chan struct{}) error {
 	for {
 		var err error
 		began := time.Now()
-		if a.folded == s.end.Load() {
+		if a.atEnd() {
 			if err = a.wait(); err == nil {
 				select {
 				case <-s.kick:
 					continue
 				case <-written:
-					if a.folded == s.end.Load() {
+					if a.atEnd() {
 						return nil
 					}
 				}
@@ -79,10 +79,14 @@ func (a *applying) run(written <-chan struct{}) error {
 	}
 }
 
+// atEnd reports whether all is folded that there is. The feed has a group a moment before the log's end is known to be
+// behind it.
+func (a *applying) atEnd() bool { return a.folded >= a.s.end.Load() }
+
 // gather waits for more to come since the last batch, unless somebody waits for what there is.
 func (a *applying) gather(pause *time.Timer, written <-chan struct{}) {
 	s := a.s
-	for s.wanted.Load() <= a.folded && s.end.Load()-a.folded < applyBatch/2 {
+	for s.wanted.Load() <= a.folded && s.end.Load() < a.folded+applyBatch/2 {
 		select {
 		case <-pause.C:
 			return
