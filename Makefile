@@ -2,7 +2,7 @@
 GO      ?= go
 FUZZTIME ?= 10000x
 BENCHTIME ?= 1s
-BENCH_STORED ?= 0 100000 1000000# messages in the store before; 10000000 takes a while and 12 GB
+BENCH_STORED ?= 0 100000 1000000# messages in the store before; 10000000 takes a while and 27 GB
 BENCH_EACH ?= 10s# how long each case submits
 BENCH_OUT ?= bin/bench# results and drawings
 BENCH_DIR ?= $(or $(TMPDIR),/tmp)# where stores are, on the disk that is measured
