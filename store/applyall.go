@@ -43,7 +43,6 @@ func (a *applying) run(written <-chan struct{}) error {
 	defer pause.Stop()
 	for {
 		var err error
-		began := time.Now()
 		if a.atEnd() {
 			if err = a.wait(); err == nil {
 				select {
@@ -56,6 +55,7 @@ func (a *applying) run(written <-chan struct{}) error {
 				}
 			}
 		}
+		var began time.Time
 		if err == nil {
 			a.gather(pause, written)
 			began = time.Now()

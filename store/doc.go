@@ -31,13 +31,14 @@
 //	                                                                                   │
 //	                    query ◀── state.db, fsync ◀── applier: fold in batches ◀── feed ┘
 //
-// The writer commits what came while the last commit was under way. The applier takes up to 16384
-// records at a time, fewer as soon as a query waits for one of them; a query waits until the applier has
-// passed the end that the log had when it came. Accepts wait while the applier is 65536 records behind,
-// and while 512 others wait for the writer; receptions wait for neither, so behind two commits at most. While
-// the applier can write nothing (the disk is full) queries are ErrObstructed, and the log goes on as long as
-// it can. Lists, feed and Verify use many short transactions. NextQueued has what was accepted last, 8 MiB of
-// it, from memory as the writer had it, and older messages from the log.
+// The writer commits what came while the last commit was under way. The applier takes up to 16384 records at
+// a time, or what takes 16 MiB, fewer as soon as a query waits for one of them, and folds the next while they
+// are written; a query waits until the applier has passed the end that the log had when it came. Accepts wait
+// while the applier is 65536 records behind, and while 512 others wait for the writer; receptions wait for
+// neither, so behind two commits at most. While the applier can write nothing (the disk is full) queries are
+// ErrObstructed, and the log goes on as long as it can. Lists, feed and Verify use many short transactions.
+// NextQueued has what was accepted last, 8 MiB of it, from memory as the writer had it, and older messages
+// from the log.
 //
 // # data_dir
 //

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"esmed/cmd/smscsim/lives"
 	"esmed/smpp/smpptest"
 )
 
@@ -128,12 +129,12 @@ func (s *serving) serve(ctx context.Context, server *smpptest.Server) error {
 	}
 	if s.statsEvery > 0 {
 		g.Go(func() error {
-			return every(ctx, s.statsEvery, func() error { return s.line(server.Stats()) })
+			return lives.Every(ctx, s.statsEvery, func() error { return s.line(server.Stats()) })
 		})
 	}
 	if s.statusFile != "" {
 		g.Go(func() error {
-			return every(ctx, statusEvery, func() error { return s.status(server, false) })
+			return lives.Every(ctx, lives.StatusEvery, func() error { return s.status(server, false) })
 		})
 	}
 	err := g.Wait()
@@ -144,24 +145,6 @@ func (s *serving) serve(ctx context.Context, server *smpptest.Server) error {
 		err = s.line(server.Stats())
 	}
 	return err
-}
-
-const statusEvery = 200 * time.Millisecond
-
-// every calls f now and at the interval, until ctx ends.
-func every(ctx context.Context, interval time.Duration, f func() error) error {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
-		if err := f(); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
 }
 
 // line prints the statistics for people.

@@ -138,8 +138,8 @@ func (l *loader) submit(ctx context.Context) error {
 	return l.batch(ctx)
 }
 
-// statusEvery is how often the simulator's status file is read: it is written as often.
-const statusEvery = 200 * time.Millisecond
+// StatusEvery is how often the simulator's status file is written, and read.
+const StatusEvery = 200 * time.Millisecond
 
 // follow keeps done as the simulator has it, for who holds back. It fails when no life ends while some
 // are held back for.
@@ -148,7 +148,7 @@ func (l *loader) follow(ctx context.Context, before smscStatus) error {
 		return nil
 	}
 	since := time.Now()
-	return every(ctx, statusEvery, func() error {
+	return Every(ctx, StatusEvery, func() error {
 		st, err := readStatus(l.Status)
 		if err != nil {
 			return err
@@ -173,7 +173,7 @@ func (l *loader) awaitLast(ctx context.Context, before smscStatus) error {
 	accepted, _ := l.tally.counts()
 	var last smpptest.Stats
 	since := time.Now()
-	tick := time.NewTicker(statusEvery / 4)
+	tick := time.NewTicker(StatusEvery / 4)
 	defer tick.Stop()
 	for {
 		st, err := readStatus(l.Status)
@@ -197,8 +197,8 @@ func (l *loader) awaitLast(ctx context.Context, before smscStatus) error {
 	}
 }
 
-// every calls f now and at the interval, until ctx ends or f fails.
-func every(ctx context.Context, interval time.Duration, f func() error) error {
+// Every calls f now and at the interval, until ctx ends or f fails.
+func Every(ctx context.Context, interval time.Duration, f func() error) error {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {

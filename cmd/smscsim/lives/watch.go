@@ -22,10 +22,10 @@ const memoryEvery = 200 * time.Millisecond
 func (w *watch) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	if w.l.PID != 0 {
-		g.Go(func() error { return every(ctx, memoryEvery, w.memory) })
+		g.Go(func() error { return Every(ctx, memoryEvery, w.memory) })
 	}
 	if w.l.Scrape > 0 {
-		g.Go(func() error { return every(ctx, w.l.Scrape, func() error { return w.metrics(ctx) }) })
+		g.Go(func() error { return Every(ctx, w.l.Scrape, func() error { return w.metrics(ctx) }) })
 	}
 	return g.Wait()
 }
