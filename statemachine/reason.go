@@ -3,6 +3,7 @@ package statemachine
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"esmed/receipt"
@@ -159,7 +160,7 @@ func (t *teller) known() string {
 func (t *teller) queued() string {
 	p := t.p
 	if len(p.Attempts) == 0 {
-		return fmt.Sprintf("waits in the queue of %s since record %d", t.m.SMSC, p.QueuedSeq)
+		return string(AppendWaits(nil, t.m.SMSC, p.QueuedSeq))
 	}
 	if p.Ruling.Seq == p.QueuedSeq {
 		return t.queuedBy()
@@ -179,6 +180,13 @@ func (t *teller) queued() string {
 		}
 	}
 	return fmt.Sprintf("back in the queue of %s since record %d", t.m.SMSC, p.QueuedSeq)
+}
+
+// AppendWaits appends the reason of a part that was accepted in record since and waits in its SMSC's queue for its first
+// attempt.
+func AppendWaits(b []byte, smsc string, since uint64) []byte {
+	b = append(append(append(b, "waits in the queue of "...), smsc...), " since record "...)
+	return strconv.AppendUint(b, since, 10)
 }
 
 // queuedBy tells of a part that a person put back into the queue.

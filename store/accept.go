@@ -44,20 +44,37 @@ func (s *Store) AcceptNow(ctx context.Context, a *statemachine.MessageAccepted) 
 
 // acceptAdmitted waits until what was admitted is durable.
 func (s *Store) acceptAdmitted(ctx context.Context, a *statemachine.MessageAccepted) (Acceptance, error) {
-	type result struct {
-		a   Acceptance
-		err error
+	w, ok := s.waiters.Get().(*waiter)
+	if !ok {
+		w = newWaiter()
 	}
-	done := make(chan result, 1)
-	err := s.sendAdmitted(ctx, a, func(a Acceptance, err error) { done <- result{a, err} })
-	if err != nil {
+	if err := s.sendAdmitted(ctx, a, w.done); err != nil {
 		return Acceptance{}, err
 	}
-	r := <-done
-	if r.err != nil {
-		return Acceptance{}, fmt.Errorf("store: accept: %w", r.err)
+	<-w.answered
+	answer, err := w.answer, w.err
+	s.waiters.Put(w)
+	if err != nil {
+		return Acceptance{}, fmt.Errorf("store: accept: %w", err)
 	}
-	return r.a, nil
+	return answer, nil
+}
+
+// waiter waits for one answer at a time. Between its answer and the next accept it belongs to nobody.
+type waiter struct {
+	answered chan struct{} // has a token when answer and err are there
+	answer   Acceptance
+	err      error
+	done     func(Acceptance, error) // brings them
+}
+
+func newWaiter() *waiter {
+	w := &waiter{answered: make(chan struct{}, 1)}
+	w.done = func(a Acceptance, err error) {
+		w.answer, w.err = a, err
+		w.answered <- struct{}{}
+	}
+	return w
 }
 
 // AcceptPost is Accept for many: it returns when the message is queued, and done is called as Post says.

@@ -30,6 +30,7 @@ type Store struct {
 	rebuilt  bool      // state.db was missing, or of an earlier format
 
 	intake    *intake
+	waiters   sync.Pool // of *waiter that wait for nothing
 	feed      feed
 	recent    recent
 	applier   *applier

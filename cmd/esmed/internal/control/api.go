@@ -45,6 +45,7 @@ type API struct {
 	submit atomic.Pointer[reader]
 	render renderer
 
+	rooms    postRooms
 	pressure pressure
 	refused  atomic.Int64  // Retry-After of refused submits, ns; 0 = they are taken
 	ended    chan struct{} // closed by EndStreams

@@ -1,8 +1,6 @@
 package control
 
 import (
-	"errors"
-	"io"
 	"net/http"
 
 	"esmed/statemachine"
@@ -13,9 +11,14 @@ import (
 // octets.
 const maxSubmission = 256 << 10
 
+// jsonHeader is the Content-Type of an answer. Nobody changes it.
+var jsonHeader = []string{jsonType}
+
 // postMessage takes one message. It is durable when 202 is answered; 200 answers a repeat.
 func (a *API) postMessage(w http.ResponseWriter, r *http.Request) {
-	m, p := a.readPost(w, r)
+	room := a.rooms.get()
+	defer a.rooms.put(room)
+	m, p := a.readPost(w, r, room)
 	if p != nil {
 		writeProblem(w, p)
 		return
@@ -25,25 +28,37 @@ func (a *API) postMessage(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, a.problemOf("submit", err))
 		return
 	}
-	status, message := http.StatusAccepted, acceptedMessage(m, accepted)
+	w.Header()["Location"] = []string{"/v1/messages/" + string(accepted.Message)}
 	if accepted.Existing {
-		status = http.StatusOK
-		if message, err = a.cfg.Messages.Message(r.Context(), accepted.Message); err != nil {
-			writeProblem(w, a.problemOf("submit", err))
-			return
-		}
+		a.answerExisting(w, r, accepted)
+		return
 	}
-	w.Header().Set("Location", "/v1/messages/"+string(message.ID))
-	writeJSON(w, status, jsonType, a.render.message(message))
+	room.out = appendAccepted(room.out[:0], m, accepted)
+	w.Header()["Content-Type"] = jsonHeader
+	w.WriteHeader(http.StatusAccepted)
+	_, _ = w.Write(room.out) // a client that is gone is no error of ours
+}
+
+// answerExisting answers a repeat with the first message as it is now.
+func (a *API) answerExisting(w http.ResponseWriter, r *http.Request, first Accepted) {
+	message, err := a.cfg.Messages.Message(r.Context(), first.Message)
+	if err != nil {
+		w.Header().Del("Location")
+		writeProblem(w, a.problemOf("submit", err))
+		return
+	}
+	writeJSON(w, http.StatusOK, jsonType, a.render.message(message))
 }
 
 // readPost reads the submission of a request.
-func (a *API) readPost(w http.ResponseWriter, r *http.Request) (*statemachine.MessageAccepted, *Problem) {
+func (a *API) readPost(w http.ResponseWriter, r *http.Request, room *postRoom) (*statemachine.MessageAccepted, *Problem) {
 	if p := a.taking(); p != nil {
 		return nil, p
 	}
-	if p := knownQuery(r.URL.Query()); p != nil {
-		return nil, p
+	if r.URL.RawQuery != "" {
+		if p := knownQuery(r.URL.Query()); p != nil {
+			return nil, p
+		}
 	}
 	if p := checkMedia(r.Header, messageTypes); p != nil {
 		return nil, p
@@ -52,47 +67,9 @@ func (a *API) readPost(w http.ResponseWriter, r *http.Request) (*statemachine.Me
 	if p := badKey(key); p != nil {
 		return nil, p
 	}
-	body, p := readSubmission(w, r)
+	body, p := room.readSubmission(w, r)
 	if p != nil {
 		return nil, p
 	}
 	return a.submit.Load().read(body, callerOf(r.Context()), key)
-}
-
-// maxUnread is how much of a body that is too long is read all the same: a client that still writes when the
-// connection closes never reads why.
-const maxUnread = 16 << 20
-
-func readSubmission(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxSubmission)) // it also closes the connection afterwards
-	if err == nil {
-		return body, nil
-	}
-	var long *http.MaxBytesError
-	if !errors.As(err, &long) {
-		return nil, newProblem(http.StatusBadRequest, "the body cannot be read", "")
-	}
-	_, _ = io.CopyN(io.Discard, r.Body, maxUnread) // what comes of it changes nothing
-	return nil, tooLong()
-}
-
-func tooLong() *Problem {
-	return newProblem(http.StatusRequestEntityTooLarge, "a submission has at most 256 KiB", "")
-}
-
-// acceptedMessage is a message as it stands with nothing but its accepted record.
-func acceptedMessage(m *statemachine.MessageAccepted, at Accepted) *statemachine.Message {
-	w := &statemachine.Message{
-		ID: at.Message, SMSC: m.SMSC, Account: m.Account, Owner: m.Owner, Ref: m.Ref,
-		To: m.To, E164: m.E164, Source: m.Source, Dest: m.Dest,
-		RegisteredDelivery: m.RegisteredDelivery, AcceptedAt: at.At, UpdatedAt: at.At,
-		State: statemachine.Queued, Parts: make([]statemachine.Part, len(m.Parts)),
-	}
-	for i := range w.Parts {
-		w.Parts[i] = statemachine.Part{
-			Number: i + 1, State: statemachine.Queued, QueuedSeq: at.Seq,
-			Basis: statemachine.BasisNone, BasisSeq: at.Seq,
-		}
-	}
-	return w
 }

@@ -35,6 +35,9 @@ func (b *backend) readers() control.Backend {
 
 // apiError gives an error of the store the name that the API answers with a status of its own.
 func apiError(err error) error {
+	if err == nil {
+		return nil
+	}
 	for _, name := range []struct{ ours, theirs error }{
 		{store.ErrObstructed, control.ErrUnavailable}, // its reason is among those below
 		{store.ErrNotFound, control.ErrNotFound},
