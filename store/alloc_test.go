@@ -31,7 +31,7 @@ func TestOverlay_allocations(t *testing.T) {
 				panic("a row is missing")
 			}
 		}
-		o.sort()
+		o.sorted(id)
 	}
 	require.Zero(t, testing.AllocsPerRun(10, batch))
 }

@@ -7,14 +7,15 @@ import (
 )
 
 const (
-	// applyBatch bounds a batch, and with it the applier's memory and how long a query waits at most.
+	// applyBatch bounds a batch, and with it the applier's memory and how long a query waits at most. As much waits
+	// to be written at most, and as much is on its way.
 	applyBatch = 16384
 	// applyStep is how many records are taken at a time, between looks at who waits.
 	applyStep = 256
 )
 
-// applier brings a state.db up to the log, a batch at a time. One goroutine folds with it; what it folded, another may
-// write meanwhile.
+// applier brings a state.db up to the log, a batch at a time. One goroutine folds with it and lays what it folded over
+// the file, for all to see; meanwhile another may write what lay there before.
 type applier struct {
 	db     *bbolt.DB
 	file   string // as errors name it
@@ -26,16 +27,14 @@ type applier struct {
 	filters *filters
 	rules   rulesInForce
 	cache   messageCache
-	batches [2]*batch // the one that was folded last, which may be on its way to the file, and room for the next
-	over    *overlay  // what the last batch changes; nil: all is in the file
+	batch   *batch
+	layers  layers
 	eff     statemachine.Effects
 }
 
 func newApplier(db *bbolt.DB, file string, filters *filters, fold statemachine.Fold, record func(uint64) (statemachine.Record, error)) *applier {
 	a := &applier{db: db, file: file, filters: filters, fold: fold, record: record}
-	for i := range a.batches {
-		a.batches[i] = newBatch(&a.cache, record)
-	}
+	a.batch = newBatch(&a.cache, record)
 	return a
 }
 
@@ -43,24 +42,27 @@ func newApplier(db *bbolt.DB, file string, filters *filters, fold statemachine.F
 // shown what came of each, as of a Witness. After an error nothing has changed.
 func (a *applier) run(next func(seq uint64) ([]statemachine.Record, error), folded func(statemachine.Record, *statemachine.Effects)) error {
 	b, err := a.foldBatch(next, folded)
-	if err == nil {
-		err = a.write(b)
-	}
 	if err != nil {
-		a.void()
+		return err
 	}
-	return err
+	a.layers.publish(b)
+	if err := a.write(a.layers.toFile()); err != nil {
+		a.layers.clear()
+		a.void()
+		return err
+	}
+	a.layers.written()
+	return nil
 }
 
-// foldBatch folds one batch over the last one, which may still be on its way to the file: run without the commit.
-// What it gives is written before the next but one is folded. After an error of it, or of the last one's write, void
-// is called.
+// foldBatch folds one batch over what the layers and the file have. What it gives is to be published before the next
+// one is folded. After an error it has come to nothing.
 func (a *applier) foldBatch(next func(seq uint64) ([]statemachine.Record, error), folded func(statemachine.Record, *statemachine.Effects)) (*batch, error) {
-	b := a.batches[1]
+	b := a.batch
 	err := guard(a.file, func() error {
 		known := a.filters.now()
 		return a.db.View(func(tx *bbolt.Tx) error {
-			state := newStateTx(tx, a.over)
+			state := newStateTx(tx, a.layers.all...)
 			state.filters = known
 			if err := a.begin(b, state); err != nil {
 				return err
@@ -71,32 +73,26 @@ func (a *applier) foldBatch(next func(seq uint64) ([]statemachine.Record, error)
 			return b.freeze()
 		})
 	})
+	b.tx = nil
 	if err != nil {
+		a.void()
 		return nil, err
 	}
-	b.tx = nil
-	a.cursor, a.parts, a.rules, a.over = b.cursor, b.parts, b.rules, b.over
+	a.cursor, a.parts, a.rules = b.cursor, b.parts, b.rules
 	a.cache.add(b.messages, b.octets)
-	a.batches[0], a.batches[1] = b, a.batches[0]
 	return b, nil
 }
 
-// write commits what a batch changes.
-func (a *applier) write(b *batch) error {
+// write commits what lies over the file.
+func (a *applier) write(over *overlay) error {
 	return diskFull(guard(a.file, func() error {
-		return a.db.Update(func(tx *bbolt.Tx) error {
-			state := newStateTx(tx, nil)
-			if err := b.over.flush(state); err != nil {
-				return err
-			}
-			return forgetInbound(state, state, b.at)
-		})
+		return a.db.Update(func(tx *bbolt.Tx) error { return over.flush(newStateTx(tx)) })
 	}))
 }
 
-// void forgets what was folded and not written.
+// void forgets what was folded and not published.
 func (a *applier) void() {
-	a.parts, a.rules, a.cache, a.over = nil, rulesInForce{}, messageCache{}, nil
+	a.parts, a.rules, a.cache = nil, rulesInForce{}, messageCache{}
 	a.filters.reset()
 }
 

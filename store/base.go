@@ -207,6 +207,9 @@ func (s *Store) forwardBase(ctx context.Context, enough func(stateMeta) bool) (d
 		err = s.base.applier.run(s.recordsUpTo(applied, s.foldsAsOnce), nil)
 	}
 	if errors.Is(err, errOtherwise) {
+		if err := s.settle(ctx); err != nil {
+			return false, err
+		}
 		return true, s.copyBase(ctx)
 	}
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"esmed/statemachine"
 )
 
-// batch is what a run of records changes, until it is frozen and its overlay written. It is the fold's View of the
+// batch is what a run of records changes, until it is frozen and its overlay published. It is the fold's View of the
 // state: what tx has, with its own changes laid over. Its room is used again by begin.
 type batch struct {
 	tx     *stateTx
@@ -20,7 +20,7 @@ type batch struct {
 
 	rules rulesInForce
 
-	over     *overlay // all that is to be written, once the batch is frozen; till then what follows is not in it
+	over     *overlay // all that it changes, once it is frozen; till then what follows is not in it
 	messages map[statemachine.ID]*statemachine.Message
 	octets   int // that the messages take
 	sizes    map[sizeOf]int64
@@ -35,7 +35,8 @@ type batch struct {
 	firstOpen uint32 // number of the partition that was the last one when the batch began
 	reprocess *statemachine.ReprocessProgress
 	restored  *statemachine.Restored
-	putBack   bool // a part is in the queue again where it stood before
+	putBack   bool      // a part is in the queue again where it stood before
+	dropped   []tableID // that what lies under it has for nothing
 
 	logFrom uint64 // records before are dropped, as far as the fold is concerned
 	ruled   ruleSeqs
@@ -62,6 +63,7 @@ type rulesInForce struct {
 	rules *statemachine.Rules
 }
 
+// newBatch makes a batch that is to be begun.
 func newBatch(cache *messageCache, record func(uint64) (statemachine.Record, error)) *batch {
 	return &batch{
 		record: record, cache: cache, over: newOverlay(),
@@ -92,7 +94,7 @@ func (b *batch) begin(tx *stateTx, parts partitions, rules rulesInForce) error {
 	clear(b.overdue)
 	clear(b.late)
 	b.tx, b.parts, b.rules = tx, parts, rules
-	b.firstOpen, b.reprocess, b.restored, b.putBack, b.octets = 0, nil, nil, false, 0
+	b.firstOpen, b.reprocess, b.restored, b.putBack, b.octets, b.dropped = 0, nil, nil, false, 0, b.dropped[:0]
 	if n := len(parts); n > 0 {
 		b.firstOpen = parts[n-1].number
 	}

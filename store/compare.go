@@ -173,7 +173,7 @@ func (c *comparison) both(ctx context.Context, fn func(stored, anew *stateTx) er
 	}
 	return c.v.s.view(func(stored *stateTx) error {
 		return guard("scratch", func() error {
-			return c.scratch.db.View(func(tx *bbolt.Tx) error { return fn(stored, newStateTx(tx, nil)) })
+			return c.scratch.db.View(func(tx *bbolt.Tx) error { return fn(stored, newStateTx(tx)) })
 		})
 	})
 }

@@ -16,7 +16,6 @@ func TestComparison_rows(t *testing.T) {
 	for i := range count {
 		whole.put(id, keyOf(i), []byte{byte(i)})
 	}
-	whole.sort()
 	for _, c := range []struct {
 		name, want string
 		change     func(o *overlay, i int)
@@ -33,7 +32,6 @@ func TestComparison_rows(t *testing.T) {
 					stored.put(id, key, value)
 				}
 				c.change(stored, i)
-				stored.sort()
 				err := compareAll(id, newStateTx(nil, stored), newStateTx(nil, whole))
 				if c.want == "" {
 					require.NoError(t, err)

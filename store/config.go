@@ -51,11 +51,12 @@ type Config struct {
 
 // Witness is shown what comes of the records of one batch, for metrics and logs. It must not block, nor ask the store.
 type Witness interface {
-	// Folded is told what came of a record, before that is committed; the messages are as the record left them. All
+	// Folded is told what came of a record, before anybody sees that; the messages are as the record left them. All
 	// that it is given is valid until it returns, but for strings, which may be kept.
 	Folded(rec statemachine.Record, eff *statemachine.Effects)
-	// Committed says that all of the batch is. It is not called where the batch came to nothing: another witness will
-	// be shown its records.
+	// Committed says that whoever reads sees all of the batch. It is not called where the batch came to nothing: another
+	// witness will be shown its records. So will one of the next process, where this one is killed before the batch
+	// is in state.db.
 	Committed()
 }
 

@@ -29,14 +29,20 @@
 //
 //	Post ─▶ intake ─▶ writer: ref unique? · seq, at · encode · seal texts · hash ─▶ segment, fsync ─▶ done
 //	                                                                                   │
-//	                    query ◀── state.db, fsync ◀── applier: fold in batches ◀── feed ┘
+//	                        query ◀── layers ◀── applier: fold in batches ◀── feed ◀───┘
+//	                          ▲         │
+//	                          └─────────┴── state.db, fsync, every two seconds
 //
-// The writer commits what came while the last commit was under way. The applier takes up to 16384 records at
-// a time, or what takes 16 MiB, fewer as soon as a query waits for one of them, and folds the next while they
-// are written; a query waits until the applier has passed the end that the log had when it came. Accepts wait
-// while the applier is 65536 records behind, and while 512 others wait for the writer; receptions wait for
-// neither, so behind two commits at most. While the applier can write nothing (the disk is full) queries are
-// ErrObstructed, and the log goes on as long as it can. Lists, feed and Verify use many short transactions.
+// The writer commits what came while the last commit was under way. The applier folds what has come a few
+// milliseconds later, at once when a query waits for it, and lays what that changes over state.db, in memory:
+// that is what queries read, so what they see follows from durable records, though it may be in no file but the
+// log yet. A query waits until the applier has passed the end that the log had when it came. What lies over
+// state.db is written when it is two seconds old, or of 16384 records, or takes 8 MiB, while the applier goes on
+// with as much again. After a crash that much is folded once more. Accepts wait while the applier is 65536 records
+// behind, and while 512 others wait for the writer; receptions wait for neither, so behind two commits at most.
+// While state.db cannot be written (the disk is full) the applier goes on until as much waits as there is room
+// for; then queries are ErrObstructed, and the log goes on as long as it can. Lists, feed and Verify use many
+// short transactions. Backup and Rehearse, which take long, read state.db alone.
 // NextQueued has what was accepted last, 8 MiB of it, from memory as the writer had it, and older messages
 // from the log.
 //

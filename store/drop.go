@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"encoding/binary"
 	"maps"
 	"slices"
@@ -106,6 +107,7 @@ func (b *batch) dropDecisions() error {
 // drop forgets what the batch has for a table of a partition, and notes what was written of it before.
 func (b *batch) drop(id tableID) {
 	delete(b.over.tables, id)
+	b.dropped = append(b.dropped, id)
 	b.over.put(tableID{table: tableFreeing}, freeingKey(id), []byte{})
 }
 
@@ -135,7 +137,13 @@ func (t *stateTx) freeing() (map[tableID]bool, error) {
 }
 
 // freeStep gives back the pages of a table that state.db dropped. It says whether there was anything to do.
-func (s *Store) freeStep() (did bool, err error) {
+func (s *Store) freeStep(ctx context.Context) (did bool, err error) {
+	if dropped, err := s.anyFreeing(); !dropped || err != nil {
+		return false, err
+	}
+	if err := s.settle(ctx); err != nil {
+		return false, err
+	}
 	t, err := firstFreeing(s.state, stateFile)
 	if t == nil || err != nil {
 		return false, stateDamaged(0, err)
@@ -143,6 +151,17 @@ func (s *Store) freeStep() (did bool, err error) {
 	s.applyMu.Lock()
 	defer s.applyMu.Unlock()
 	return true, t.free(s.state, stateFile)
+}
+
+// anyFreeing reports whether there is a table that was dropped.
+func (s *Store) anyFreeing() (any bool, err error) {
+	err = s.view(func(tx *stateTx) error {
+		return tx.scan(tableID{table: tableFreeing}, nil, nil, false, func(_, _ []byte) error {
+			any = true
+			return errStop
+		})
+	})
+	return any, err
 }
 
 // droppedTable is a table whose pages are to be given back, with its key in freeing.
@@ -156,7 +175,7 @@ type droppedTable struct {
 func firstFreeing(db *bbolt.DB, file string) (found *droppedTable, err error) {
 	err = guard(file, func() error {
 		return db.View(func(bolt *bbolt.Tx) error {
-			tx := newStateTx(bolt, nil)
+			tx := newStateTx(bolt)
 			err := tx.scan(tableID{table: tableFreeing}, nil, nil, false, func(key, _ []byte) error {
 				id, err := readFreeingKey(key)
 				if err == nil {
@@ -178,7 +197,7 @@ func firstFreeing(db *bbolt.DB, file string) (found *droppedTable, err error) {
 func (t *droppedTable) free(db *bbolt.DB, file string) error {
 	return diskFull(guard(file, func() error {
 		return db.Update(func(bolt *bbolt.Tx) error {
-			tx := newStateTx(bolt, nil)
+			tx := newStateTx(bolt)
 			if tx.bucket(t.id) != nil {
 				if err := bolt.Bucket(t.id.name()).DeleteBucket(t.id.partName()); err != nil {
 					return err

@@ -107,7 +107,7 @@ func TestFilters_oldTransaction(t *testing.T) {
 	ctx := context.Background()
 	s := filteredLives(t, 9)
 	require.NoError(t, s.Sync(ctx))
-	require.NoError(t, s.view(func(old *stateTx) error {
+	require.NoError(t, s.viewWritten(func(old *stateTx) error {
 		s.append( // a new id for a message whose partition is sealed
 			&statemachine.Sent{Message: "M000", Part: 1, Attempt: 2, SMSC: "alpha", Session: "alpha/1", SequenceNumber: 8, PDU: requestPDU(submitSM, 0, "ACME", someDest, "a text")},
 			&statemachine.SubmitResp{Message: "M000", Part: 1, Attempt: 2, SMSC: "alpha", MessageID: "late"},

@@ -29,16 +29,8 @@ func (s overlaySink) delete(id tableID, key []byte) error {
 	return nil
 }
 
-// flush writes what the batch changes.
-func (b *batch) flush(to sink) error {
-	if err := b.freeze(); err != nil {
-		return err
-	}
-	return b.over.flush(to)
-}
-
-// freeze puts into the overlay what the batch has not put there yet, so that all that it changes is there, in order
-// and as it is to be written. What the batch goes on to know is not touched by writing it.
+// freeze puts into the overlay what the batch has not put there yet, so that all that it changes is there as it is to
+// be written.
 func (b *batch) freeze() error {
 	for id, m := range b.messages {
 		b.key, b.value = append(b.key[:0], id...), appendMessage(b.value[:0], m)
@@ -68,8 +60,7 @@ func (b *batch) freeze() error {
 		}
 	}
 	b.freezeMeta()
-	b.over.sort()
-	return nil
+	return b.forgetInbound()
 }
 
 func (b *batch) freezeMeta() {
@@ -93,10 +84,11 @@ func (b *batch) freezeMeta() {
 
 // forgetInbound drops what is remembered of mobile-originated messages for longer than anybody asks.
 // It follows from the cursor alone, so that one batch and many leave the same.
-func forgetInbound(tx *stateTx, to sink, now time.Time) error {
-	limit := appendNanos(nil, now.Add(-statemachine.InboundWindow))
+func (b *batch) forgetInbound() error {
+	limit := appendNanos(nil, b.at.Add(-statemachine.InboundWindow))
 	byAge, inbound := tableID{table: tableInboundByAge}, tableID{table: tableInbound}
 	var ages, keys [][]byte
+	tx := b.whole()
 	err := tx.scan(byAge, nil, nil, false, func(age, key []byte) error {
 		if len(age) != 16 || string(age[:8]) >= string(limit) {
 			return errStop
@@ -108,16 +100,17 @@ func forgetInbound(tx *stateTx, to sink, now time.Time) error {
 		return nil
 	})
 	for _, age := range ages {
-		if err == nil {
-			err = to.delete(byAge, age)
-		}
+		b.over.delete(byAge, age)
 	}
 	for _, key := range keys {
-		if err == nil {
-			err = to.delete(inbound, key)
-		}
+		b.over.delete(inbound, key)
 	}
 	return err
+}
+
+// whole reads what the batch began with and what it has put over it.
+func (b *batch) whole() *stateTx {
+	return newStateTx(b.tx.bolt, append(slices.Clip(b.tx.overs), b.over)...)
 }
 
 func readSize(value []byte) int64 {

@@ -16,7 +16,9 @@ type memTable struct {
 	seed    maphash.Seed // of no consequence for what is stored: tables are walked in the order of their keys
 	entries []memEntry   // in the order in which their keys came
 	slots   []uint32     // by hash: the number of an entry + 1; 0 = free. Their count is a power of two, or 0
-	sorted  []memOrder   // in the order of their keys, as of the last sort
+	sorted  []memOrder   // the first ones, in the order of their keys, as of the last sort
+	common  int          // how many octets their keys begin with alike
+	room    []memOrder   // for those that are sorted in
 }
 
 type memEntry struct {
@@ -44,25 +46,26 @@ type memOrder struct {
 // minSlots is a power of two.
 const minSlots = 64
 
-// find gives the entry of a key, nil when there is none, and the key's hash.
-func (t *memTable) find(key []byte) (e *memEntry, hash uint32) {
-	hash = uint32(maphash.Bytes(t.seed, key))
+func hashOf(seed maphash.Seed, key []byte) uint32 { return uint32(maphash.Bytes(seed, key)) }
+
+// find gives the entry of a key with its hash, nil when there is none.
+func (t *memTable) find(key []byte, hash uint32) *memEntry {
 	if len(t.slots) == 0 {
-		return nil, hash
+		return nil
 	}
 	mask := uint32(len(t.slots) - 1)
 	for at := hash & mask; t.slots[at] != 0; at = (at + 1) & mask {
 		e := &t.entries[t.slots[at]-1]
 		if e.hash == hash && bytes.Equal(t.arena.bytes(e.key), key) {
-			return e, hash
+			return e
 		}
 	}
-	return nil, hash
+	return nil
 }
 
 // get gives a nil value for a key that is deleted, and false for one that is not changed.
-func (t *memTable) get(key []byte) (value []byte, ok bool) {
-	e, _ := t.find(key)
+func (t *memTable) get(key []byte, hash uint32) (value []byte, ok bool) {
+	e := t.find(key, hash)
 	if e == nil {
 		return nil, false
 	}
@@ -89,21 +92,43 @@ func (t *memTable) all() iter.Seq2[[]byte, []byte] {
 
 // put keeps copies. fresh says that nothing below has the key, as far as it was not put here before.
 func (t *memTable) put(key, value []byte, fresh bool) {
-	e, hash := t.find(key)
-	if e == nil {
-		e = t.add(memEntry{hash: hash, fresh: fresh, key: t.arena.keep(key)})
-	}
+	e := t.entry(key, hashOf(t.seed, key), fresh)
 	e.what, e.value = changePut, t.arena.keep(value)
 }
 
-func (t *memTable) delete(key []byte) {
-	e, hash := t.find(key)
-	if e == nil {
-		e = t.add(memEntry{hash: hash, key: t.arena.keep(key)})
+func (t *memTable) delete(key []byte) { t.entry(key, hashOf(t.seed, key), false).delete() }
+
+// entry gives that of a key, and makes it where there is none.
+func (t *memTable) entry(key []byte, hash uint32, fresh bool) *memEntry {
+	if e := t.find(key, hash); e != nil {
+		return e
 	}
+	return t.add(memEntry{hash: hash, fresh: fresh, key: t.arena.keep(key)})
+}
+
+func (e *memEntry) delete() {
 	e.what = changeDelete
 	if e.fresh {
 		e.what = changeNone
+	}
+}
+
+// merge makes the changes of a table that lies over this one. Where a value has room in that of before it takes it.
+func (t *memTable) merge(over *memTable) {
+	for i := range over.entries {
+		from := &over.entries[i]
+		key := over.arena.bytes(from.key)
+		switch from.what {
+		case changePut:
+			e, value := t.entry(key, from.hash, from.fresh), over.arena.bytes(from.value)
+			if e.what == changePut && len(value) <= int(e.value.size) {
+				e.value.size = uint32(copy(t.arena.bytes(e.value), value))
+			} else {
+				e.what, e.value = changePut, t.arena.keep(value)
+			}
+		case changeDelete:
+			t.entry(key, from.hash, false).delete()
+		}
 	}
 }
 
@@ -134,36 +159,64 @@ func (t *memTable) reset() {
 	t.entries, t.sorted = t.entries[:0], t.sorted[:0]
 }
 
-// sort makes the table fit for memSources, until the next change.
+// sort makes the table fit for memSources, until the next change. Those that came since the last time are sorted in.
 func (t *memTable) sort() {
-	t.sorted = t.sorted[:0]
-	if len(t.entries) == 0 {
+	n := len(t.sorted)
+	if n == len(t.entries) {
 		return
 	}
-	common := t.commonPrefix()
-	for i := range t.entries {
-		t.sorted = append(t.sorted, memOrder{firstWord(t.arena.bytes(t.entries[i].key)[common:]), uint32(i)})
+	if common := t.commonPrefix(n); n == 0 || common < t.common {
+		n, t.common = 0, common // what keys have behind it is another word
 	}
-	slices.SortFunc(t.sorted, func(x, y memOrder) int {
-		if x.word != y.word {
-			return cmp.Compare(x.word, y.word)
+	t.sorted = t.sorted[:n]
+	for i := n; i < len(t.entries); i++ {
+		t.sorted = append(t.sorted, memOrder{firstWord(t.arena.bytes(t.entries[i].key)[t.common:]), uint32(i)})
+	}
+	slices.SortFunc(t.sorted[n:], t.compare)
+	t.sortIn(n)
+}
+
+// sortIn puts those from the n-th on, which are in order, where they belong among those before, which are.
+func (t *memTable) sortIn(n int) {
+	if n == 0 || t.compare(t.sorted[n-1], t.sorted[n]) < 0 {
+		return
+	}
+	t.room = append(t.room[:0], t.sorted[n:]...)
+	to := len(t.sorted)
+	for i := len(t.room); i > 0; {
+		to--
+		if n > 0 && t.compare(t.sorted[n-1], t.room[i-1]) > 0 {
+			n--
+			t.sorted[to] = t.sorted[n]
+		} else {
+			i--
+			t.sorted[to] = t.room[i]
 		}
-		return bytes.Compare(t.key(x), t.key(y))
-	})
+	}
+}
+
+func (t *memTable) compare(x, y memOrder) int {
+	if x.word != y.word {
+		return cmp.Compare(x.word, y.word)
+	}
+	return bytes.Compare(t.key(x), t.key(y))
 }
 
 func (t *memTable) key(o memOrder) []byte { return t.arena.bytes(t.entries[o.entry].key) }
 
-// commonPrefix is how many octets all keys begin with alike.
-func (t *memTable) commonPrefix() int {
+// commonPrefix is how many octets all keys begin with alike, when those before the n-th do with common.
+func (t *memTable) commonPrefix(n int) int {
 	first := t.arena.bytes(t.entries[0].key)
-	n := len(first)
-	for i := range t.entries {
+	common := t.common
+	if n == 0 {
+		common = len(first)
+	}
+	for i := n; i < len(t.entries); i++ {
 		key := t.arena.bytes(t.entries[i].key)
-		for n = min(n, len(key)); !bytes.Equal(key[:n], first[:n]); n-- {
+		for common = min(common, len(key)); !bytes.Equal(key[:common], first[:common]); common-- {
 		}
 	}
-	return n
+	return common
 }
 
 // firstWord sorts as the octets do, as far as they differ in the first eight.
@@ -184,7 +237,7 @@ func (t *memTable) search(key []byte) int {
 
 // memSource walks a table that was sorted.
 type memSource struct {
-	table   *memTable // nil: empty
+	table   *memTable
 	prefix  []byte
 	reverse bool
 	at      int
@@ -192,9 +245,6 @@ type memSource struct {
 
 func (s *memSource) begin(prefix, after []byte, reverse bool) {
 	s.prefix, s.reverse = prefix, reverse
-	if s.table == nil {
-		return
-	}
 	switch {
 	case !reverse && after != nil:
 		s.at = s.table.search(append(bytes.Clone(after), 0))
@@ -211,7 +261,7 @@ func (s *memSource) begin(prefix, after []byte, reverse bool) {
 }
 
 func (s *memSource) current() (key, value []byte) {
-	if s.table == nil || s.at < 0 || s.at >= len(s.table.sorted) {
+	if s.at < 0 || s.at >= len(s.table.sorted) {
 		return nil, nil
 	}
 	e := &s.table.entries[s.table.sorted[s.at].entry]

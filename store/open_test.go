@@ -221,6 +221,7 @@ func TestOpen_pageOfState(t *testing.T) {
 		s.append(message(fmt.Sprintf("N%02d", i), "", "a text"))
 	}
 	require.NoError(t, s.Sync(context.Background()))
+	require.NoError(t, s.settle(context.Background()))
 	var id, size int64
 	require.NoError(t, s.state.View(func(tx *bbolt.Tx) error {
 		part := tableID{table: tableMessages}

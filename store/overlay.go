@@ -6,21 +6,27 @@ import (
 	"hash/maphash"
 	"maps"
 	"slices"
+	"sync"
 
 	"go.etcd.io/bbolt"
 )
 
-// overlay holds changes to tables in memory. While it is filled keys are looked up only; its sources walk it in
-// order, once it was sorted and nothing is put any more, and then several goroutines may read it.
+// overlay holds changes to tables in memory. While nothing is put several goroutines may read it.
 type overlay struct {
 	arena  arena
 	seed   maphash.Seed
 	tables map[tableID]*memTable
+	order  sync.Mutex // held while a table is sorted for who walks it
 }
 
-func newOverlay() *overlay {
-	return &overlay{seed: maphash.MakeSeed(), tables: make(map[tableID]*memTable)}
+func newOverlay() *overlay { return newOverlaySeeded(maphash.MakeSeed()) }
+
+func newOverlaySeeded(seed maphash.Seed) *overlay {
+	return &overlay{seed: seed, tables: make(map[tableID]*memTable)}
 }
+
+// another makes an empty overlay that can be merged with this one.
+func (o *overlay) another() *overlay { return newOverlaySeeded(o.seed) }
 
 func (o *overlay) table(id tableID) *memTable {
 	t := o.tables[id]
@@ -35,7 +41,7 @@ func (o *overlay) table(id tableID) *memTable {
 // until reset.
 func (o *overlay) get(id tableID, key []byte) (value []byte, ok bool) {
 	if t := o.tables[id]; t != nil {
-		return t.get(key)
+		return t.get(key, hashOf(o.seed, key))
 	}
 	return nil, false
 }
@@ -61,22 +67,24 @@ func (o *overlay) reset() {
 	}
 }
 
-// sort makes the overlay fit for sources.
-func (o *overlay) sort() {
-	for _, t := range o.tables {
-		t.sort()
+// merge makes the changes of another overlay, which was made by another and lies over this one. What was walked or
+// looked up in either is not good any more.
+func (o *overlay) merge(over *overlay) {
+	for id, from := range over.tables {
+		if len(from.entries) > 0 {
+			o.table(id).merge(from)
+		}
 	}
 }
 
-// flush writes what the overlay, which was sorted, changes: each table's keys in order, since bbolt splits a page
-// only when it commits, so that keys at random would be sorted into ever longer ones. What it hands over stays in the
-// arena.
+// flush writes what the overlay changes: each table's keys in order, since bbolt splits a page only when it commits,
+// so that keys at random would be sorted into ever longer ones. What it hands over stays in the arena.
 func (o *overlay) flush(to sink) error {
 	ids := slices.SortedFunc(maps.Keys(o.tables), func(x, y tableID) int {
 		return cmp.Or(cmp.Compare(x.table, y.table), cmp.Compare(x.part, y.part))
 	})
 	for _, id := range ids {
-		t := o.tables[id]
+		t := o.sorted(id)
 		for _, at := range t.sorted {
 			e := &t.entries[at.entry]
 			var err error
@@ -94,7 +102,17 @@ func (o *overlay) flush(to sink) error {
 	return nil
 }
 
-func (o *overlay) source(id tableID) source { return &memSource{table: o.tables[id]} }
+// sorted gives a table to be walked until something is put; nil when there is none.
+func (o *overlay) sorted(id tableID) *memTable {
+	t := o.tables[id]
+	if t == nil {
+		return nil
+	}
+	o.order.Lock()
+	defer o.order.Unlock()
+	t.sort()
+	return t
+}
 
 // source walks one sorted set of keys.
 type source interface {

@@ -111,7 +111,7 @@ func (s *Store) beginAnew(path string) (*applier, error) {
 func olderFinals(ctx context.Context, db *bbolt.DB, parser string) (ids []statemachine.ID, err error) {
 	err = guard(stateFile, func() error {
 		return db.View(func(tx *bbolt.Tx) error {
-			state := newStateTx(tx, nil)
+			state := newStateTx(tx)
 			parts, err := readPartitions(state)
 			for _, p := range parts {
 				if err == nil {

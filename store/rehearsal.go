@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 
 	"esmed/statemachine"
@@ -22,13 +23,23 @@ type Rehearsal struct {
 // It holds one read transaction all the while: state.db cannot use room again that becomes free meanwhile.
 // In memory it takes what the facts change, some 3 KB for a receipt that finds its message.
 func (s *Store) Rehearse(ctx context.Context, fn func(*Rehearsal) error) error {
-	return s.reading(ctx, "rehearse", func(tx *stateTx) error {
-		b, err := beginBatch(tx, s.viewRecord)
-		if err != nil {
-			return err
-		}
-		return fn(&Rehearsal{store: s, tx: tx, b: b})
-	})
+	err := s.Sync(ctx)
+	if err == nil {
+		err = s.settle(ctx)
+	}
+	if err == nil {
+		err = s.viewWritten(func(tx *stateTx) error {
+			b, err := beginBatch(tx, s.viewRecord)
+			if err != nil {
+				return err
+			}
+			return fn(&Rehearsal{store: s, tx: tx, b: b})
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("store: rehearse: %w", err)
+	}
+	return nil
 }
 
 // Apply says what comes of a fact, and goes on from there.

@@ -79,11 +79,11 @@ func (r *retention) record(ctx context.Context, fact statemachine.Retention) err
 }
 
 // free goes on giving back what was dropped before: files first, for which no room is needed.
-func (r *retention) free(context.Context) (err error) {
+func (r *retention) free(ctx context.Context) (err error) {
 	if r.step.More, err = r.s.journal.shrink(); r.step.More || err != nil {
 		return err
 	}
-	r.step.More, err = r.s.freeStep()
+	r.step.More, err = r.s.freeStep(ctx)
 	return err
 }
 
@@ -223,7 +223,11 @@ func (r *retention) log(ctx context.Context) error {
 	if len(segments) < 2 {
 		return nil
 	}
-	meta, err := stateMetaOf(r.s.state)
+	var meta stateMeta
+	err := r.s.view(func(tx *stateTx) (err error) {
+		meta, err = readStateMeta(tx)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -235,6 +239,9 @@ func (r *retention) log(ctx context.Context) error {
 		return r.record(ctx, statemachine.Retention{Log: first})
 	}
 	if r.step.More, err = r.s.forwardBase(ctx, func(m stateMeta) bool { return m.logFrom >= first }); r.step.More || err != nil {
+		return err
+	}
+	if err := r.s.settle(ctx); err != nil { // what state.db lacks is folded from the log
 		return err
 	}
 	if r.step.More, err = r.s.journal.dropBefore(first); r.step.More {
@@ -278,6 +285,9 @@ func (r *retention) texts(ctx context.Context) (err error) {
 	}
 	r.step.More, err = r.s.forwardBase(ctx, func(m stateMeta) bool { return !m.at.Before(before) })
 	if r.step.More || err != nil {
+		return err
+	}
+	if err := r.s.settle(ctx); err != nil { // what state.db lacks is folded again after a crash
 		return err
 	}
 	r.s.recent.forget()

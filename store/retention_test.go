@@ -214,7 +214,7 @@ func TestRetire_gives_a_table_back_at_once(t *testing.T) {
 		}
 		require.Len(t, left, 5, "messages, ids, refs, dests, filters")
 		for n := range len(left) + 1 {
-			did, err := s.freeStep()
+			did, err := s.freeStep(context.Background())
 			require.NoError(t, err)
 			require.Equal(t, n < len(left), did)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"go.etcd.io/bbolt"
 
@@ -42,7 +43,7 @@ func openStateFile(path, file string, options bbolt.Options) (*bbolt.DB, error) 
 	}
 	err = guard(file, func() error {
 		return db.View(func(tx *bbolt.Tx) error {
-			state := newStateTx(tx, nil)
+			state := newStateTx(tx)
 			version, ok := seqOf(state.get(tableID{table: tableMeta}, metaFormat))
 			switch {
 			case !ok:
@@ -77,14 +78,14 @@ const scratchPage = 16 << 10
 // createState makes a state.db that holds nothing yet. A scratch one is not made durable.
 func createState(path string, o origin, scratch bool) (*bbolt.DB, error) {
 	return createBolt(path, filepath.Base(path), stateOptions(scratch), func(tx *bbolt.Tx) error {
-		return o.begin(newStateTx(tx, nil))
+		return o.begin(newStateTx(tx))
 	})
 }
 
 func stateMetaOf(db *bbolt.DB) (m stateMeta, err error) {
 	err = guard(stateFile, func() error {
 		return db.View(func(tx *bbolt.Tx) error {
-			m, err = readStateMeta(newStateTx(tx, nil))
+			m, err = readStateMeta(newStateTx(tx))
 			return err
 		})
 	})
@@ -102,26 +103,64 @@ func stateDamaged(seq uint64, err error) error {
 
 // view reads the state in one short transaction.
 func (s *Store) view(fn func(*stateTx) error) error {
-	known := s.filters.now()
-	if s.state == nil {
-		return stateDamaged(0, fn(s.stateTx(nil, known)))
-	}
 	return stateDamaged(0, guard(stateFile, func() error {
-		return s.state.View(func(tx *bbolt.Tx) error { return fn(s.stateTx(tx, known)) })
+		tx, end, err := s.beginView()
+		if err != nil {
+			return err
+		}
+		defer end()
+		return fn(tx)
 	}))
 }
 
-func (s *Store) stateTx(tx *bbolt.Tx, known knownFilters) *stateTx {
-	state := newStateTx(tx, s.over)
-	state.filters = known
-	return state
+// beginView begins what view does. While it lasts the applier cannot show what it has folded, and nothing else of the
+// state is read by who has it. end is called once.
+func (s *Store) beginView() (tx *stateTx, end func(), err error) {
+	known := s.filters.now()
+	overs, unlock := s.over, func() {}
+	if s.applier != nil {
+		l := &s.applier.layers
+		l.mu.RLock()
+		overs, unlock = l.all, l.mu.RUnlock
+	}
+	var bolt *bbolt.Tx
+	end = unlock
+	if s.state != nil {
+		if bolt, err = s.state.Begin(false); err != nil {
+			unlock()
+			return nil, nil, err
+		}
+		end = func() {
+			bolt.Rollback()
+			unlock()
+		}
+	}
+	tx = newStateTx(bolt, overs...)
+	tx.filters = known
+	return tx, end, nil
+}
+
+// viewWritten reads the state as the file has it, and may take its time: what is folded meanwhile is shown and
+// written, only the file cannot use room again that becomes free.
+func (s *Store) viewWritten(fn func(*stateTx) error) error {
+	if s.readOnly() {
+		return s.view(fn)
+	}
+	known := s.filters.now()
+	return stateDamaged(0, guard(stateFile, func() error {
+		return s.state.View(func(tx *bbolt.Tx) error {
+			state := newStateTx(tx)
+			state.filters = known
+			return fn(state)
+		})
+	}))
 }
 
 // foldTail folds in memory what the log holds behind state.db's cursor.
 func (s *Store) foldTail() error {
 	over := newOverlay()
 	if s.state == nil { // all is in what lies over it
-		s.over = over
+		s.over = []*overlay{over}
 		o, err := s.origin(uint64(s.cfg.PartitionMessages))
 		if err != nil {
 			return err
@@ -146,14 +185,12 @@ func (s *Store) foldTail() error {
 		if err != nil || b.cursor == applied {
 			return err
 		}
-		if err := b.flush(overlaySink{over}); err != nil {
+		if err := b.freeze(); err != nil {
 			return err
 		}
-		over.sort()
-		return forgetInbound(newStateTx(tx.bolt, over), overlaySink{over}, b.at)
+		s.over = append(slices.Clip(s.over), b.over)
+		return nil
 	})
-	over.sort()
-	s.over = over
 	s.applied.Store(s.end.Load())
 	return err
 }
@@ -166,8 +203,7 @@ func (s *Store) upgradeOver(over *overlay) error {
 			return err
 		}
 		err = upgradeTo3(tx, overlaySink{over})
-		over.sort()
-		s.over = over
+		s.over = []*overlay{over}
 		return err
 	})
 }

@@ -25,9 +25,9 @@ type Store struct {
 	baseMu   sync.Mutex
 	base     base // while it is folded forward
 	retiring retiring
-	state    *bbolt.DB // nil: read-only, and there is none
-	over     *overlay  // what a read-only store folded in memory; else nil
-	rebuilt  bool      // state.db was missing, or of an earlier format
+	state    *bbolt.DB  // nil: read-only, and there is none
+	over     []*overlay // what a read-only store folded in memory; else nil
+	rebuilt  bool       // state.db was missing, or of an earlier format
 
 	intake    *intake
 	waiters   sync.Pool // of *waiter that wait for nothing
@@ -38,12 +38,14 @@ type Store struct {
 	rulesMu   sync.Mutex // one SetRules at a time
 	restoreMu sync.Mutex
 	backup    string     // that data_dir is, until Restore has ended; "" = none
-	applyMu   sync.Mutex // held while a batch is applied; whoever else holds it sees the state stand still
+	applyMu   sync.Mutex // held while a batch is published; whoever else holds it sees the state stand still
 
 	head     atomic.Pointer[Head]
 	end      atomic.Uint64            // seq of the last durable record
-	applied  atomic.Uint64            // seq of the last record in state.db
+	applied  atomic.Uint64            // seq of the last record that whoever reads the state sees applied
+	settled  atomic.Uint64            // seq of the last record in state.db
 	wanted   atomic.Uint64            // up to where a query waits
+	settling atomic.Uint64            // up to where somebody waits for state.db
 	putBacks atomic.Uint64            // batches that put a part into the queue where it stood before
 	kick     chan struct{}            // something for the applier
 	changed  broadcast                // at each batch of the applier, and when it cannot go on
@@ -235,6 +237,7 @@ func (s *Store) checkState() (older uint64, err error) {
 		return 0, err
 	}
 	s.applied.Store(m.cursor)
+	s.settled.Store(m.cursor)
 	return 0, nil
 }
 

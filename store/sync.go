@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -36,13 +37,29 @@ func (s *Store) Sync(ctx context.Context) error {
 	if s.applied.Load() >= target {
 		return nil
 	}
-	for want := s.wanted.Load(); want < target && !s.wanted.CompareAndSwap(want, target); want = s.wanted.Load() {
-	}
+	raise(&s.wanted, target)
 	s.wake()
 	if err := s.await(ctx, func() bool { return s.applied.Load() >= target }); err != nil {
 		return fmt.Errorf("store: sync: %w", err)
 	}
 	return nil
+}
+
+// settle waits until state.db has all that was applied when it was called. Errors are those of Sync.
+func (s *Store) settle(ctx context.Context) error {
+	target := s.applied.Load()
+	if s.readOnly() || s.settled.Load() >= target {
+		return nil
+	}
+	raise(&s.settling, target)
+	s.wake()
+	return s.await(ctx, func() bool { return s.settled.Load() >= target })
+}
+
+// raise makes a number at least so great.
+func raise(n *atomic.Uint64, least uint64) {
+	for now := n.Load(); now < least && !n.CompareAndSwap(now, least); now = n.Load() {
+	}
 }
 
 // await waits for what the applier's batches bring about.
@@ -56,7 +73,7 @@ func (s *Store) await(ctx context.Context, reached func() bool) error {
 		if o := s.blocked.Load(); o != nil {
 			left := obstaclePatience - time.Since(o.since)
 			if left <= 0 {
-				return fmt.Errorf("%w: %d records behind: %w", ErrObstructed, s.end.Load()-s.applied.Load(), o.err)
+				return fmt.Errorf("%w: %d records behind: %w", ErrObstructed, s.end.Load()-s.settled.Load(), o.err)
 			}
 			over = time.After(left)
 		}

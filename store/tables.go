@@ -75,8 +75,8 @@ func (t *stateTx) partsOf(of table) (ids []tableID, err error) {
 			return nil
 		})
 	}
-	if t.over != nil {
-		for id := range t.over.tables {
+	for _, over := range t.overs {
+		for id := range over.tables {
 			if id.table == of && !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}
@@ -95,17 +95,17 @@ func (t *stateTx) root(of table) *bbolt.Bucket {
 
 func (id tableID) partName() []byte { return binary.BigEndian.AppendUint32(nil, id.part) }
 
-// stateTx is one reading of state.db: a bbolt transaction, and laid over it what a read-only store
-// folded in memory. Slices that it hands out are good until the transaction ends.
+// stateTx is one reading of state.db: a bbolt transaction, and laid over it what is not written yet, or what a
+// read-only store folded in memory. Slices that it hands out are good until the transaction ends.
 type stateTx struct {
-	bolt    *bbolt.Tx // nil: there is no state.db, all is in over
-	over    *overlay  // nil: nothing lies over it
+	bolt    *bbolt.Tx  // nil: there is no state.db, all is in overs
+	overs   []*overlay // the last one lies over the others
 	buckets map[tableID]*bbolt.Bucket
 	filters knownFilters // of none: not for looking anything up by an index, nor for a batch
 }
 
-func newStateTx(tx *bbolt.Tx, over *overlay) *stateTx {
-	return &stateTx{bolt: tx, over: over, buckets: make(map[tableID]*bbolt.Bucket, 8)}
+func newStateTx(tx *bbolt.Tx, overs ...*overlay) *stateTx {
+	return &stateTx{bolt: tx, overs: overs, buckets: make(map[tableID]*bbolt.Bucket, 8)}
 }
 
 // bucket is nil when the table was never written.
@@ -129,8 +129,8 @@ func (t *stateTx) bucket(id tableID) *bbolt.Bucket {
 
 // get is nil when there is no such key.
 func (t *stateTx) get(id tableID, key []byte) []byte {
-	if t.over != nil {
-		if v, ok := t.over.get(id, key); ok {
+	for _, over := range slices.Backward(t.overs) {
+		if v, ok := over.get(id, key); ok {
 			return v
 		}
 	}
@@ -208,8 +208,10 @@ func (t *stateTx) rows(id tableID, prefix, after []byte, reverse bool) *rowWalk 
 	if b := t.bucket(id); b != nil {
 		w.sources = append(w.sources, &boltSource{c: b.Cursor()})
 	}
-	if t.over != nil {
-		w.sources = append(w.sources, t.over.source(id))
+	for _, over := range t.overs {
+		if table := over.sorted(id); table != nil {
+			w.sources = append(w.sources, &memSource{table: table})
+		}
 	}
 	for _, s := range w.sources {
 		s.begin(prefix, after, reverse)

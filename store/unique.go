@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"esmed/statemachine"
 )
 
@@ -29,9 +27,9 @@ type uniqueness struct {
 
 	keys [2][]byte // of the claim that is being made, in room that is used again
 
-	bolt  *bbolt.Tx // of the group that is being made; nil = not needed so far
-	tx    *stateTx
-	parts partitions
+	tx      *stateTx // for the group that is being made; nil = not needed so far
+	endView func()
+	parts   partitions
 }
 
 type claimed struct {
@@ -51,22 +49,19 @@ func (u *uniqueness) begin() {
 
 // end lets the group's transaction go.
 func (u *uniqueness) end() {
-	if u.bolt != nil {
-		u.bolt.Rollback()
+	if u.tx != nil {
+		u.endView()
 	}
-	u.bolt, u.tx, u.parts = nil, nil, nil
+	u.endView, u.tx, u.parts = nil, nil, nil
 }
 
 // applied looks a key up in state.db; nil when it is not there.
 func (u *uniqueness) applied(key []byte) (value []byte, err error) {
 	err = guard(stateFile, func() (err error) {
-		if u.bolt == nil {
-			known := u.s.filters.now()
-			if u.bolt, err = u.s.state.Begin(false); err != nil {
+		if u.tx == nil {
+			if u.tx, u.endView, err = u.s.beginView(); err != nil {
 				return err
 			}
-			u.tx = newStateTx(u.bolt, nil)
-			u.tx.filters = known
 			if u.parts, err = u.tx.heads(); err != nil {
 				return err
 			}

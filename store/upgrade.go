@@ -21,7 +21,7 @@ func upgradeState(db *bbolt.DB, file string) error {
 	}
 	err = guard(file, func() error {
 		return db.Update(func(tx *bbolt.Tx) error {
-			state := newStateTx(tx, nil)
+			state := newStateTx(tx)
 			return upgradeTo3(state, state)
 		})
 	})

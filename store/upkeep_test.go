@@ -194,7 +194,7 @@ func retireOnFullDisk(dir string) {
 	require.NoError(t, os.Remove(ballast))
 	for err := ErrObstructed; errors.Is(err, ErrObstructed); {
 		changed := s.Changed()
-		if err = s.Sync(ctx); err != nil {
+		if err = s.settle(ctx); err != nil {
 			<-changed
 		}
 	}

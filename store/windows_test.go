@@ -38,7 +38,8 @@ func effectedIn(t tb, dir string, partition uint64) *effected {
 func (e *effected) take(effects ...statemachine.Effects) {
 	e.t.Helper()
 	require.NoError(e.t, e.state.Update(func(tx *bbolt.Tx) error {
-		state := e.stateTx(tx, e.filters.now())
+		state := newStateTx(tx)
+		state.filters = e.filters.now()
 		b, err := beginBatch(state, nil)
 		require.NoError(e.t, err)
 		for i := range effects {
@@ -49,7 +50,8 @@ func (e *effected) take(effects ...statemachine.Effects) {
 			}
 			require.NoError(e.t, b.take(rec, &effects[i]))
 		}
-		return b.flush(state)
+		require.NoError(e.t, b.freeze())
+		return b.over.flush(newStateTx(tx))
 	}))
 }
 
