@@ -25,6 +25,7 @@ func newAPI(l Load) *api {
 	}
 	a.client = &http.Client{Transport: &http.Transport{
 		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return a.dial(ctx) },
+		DisableCompression:  true, // what is watched should not have to compress what nobody carries far
 		MaxIdleConnsPerHost: probesAtOnce + 1,
 	}}
 	return a

@@ -112,11 +112,9 @@ func readAnswer(in *bufio.Reader, scratch *[]byte) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	fields := bytes.Fields(line)
-	if len(fields) < 2 {
-		return answer{}, fmt.Errorf("no status line: %q", line)
-	}
-	status, err := strconv.Atoi(string(fields[1]))
+	_, code, _ := bytes.Cut(line, []byte{' '})
+	code, _, _ = bytes.Cut(code, []byte{' '})
+	status, err := strconv.Atoi(string(code))
 	if err != nil {
 		return answer{}, fmt.Errorf("no status line: %q", line)
 	}
