@@ -101,11 +101,12 @@ type stateTx struct {
 	bolt    *bbolt.Tx  // nil: there is no state.db, all is in overs
 	overs   []*overlay // the last one lies over the others
 	buckets map[tableID]*bbolt.Bucket
+	cursors map[tableID]*bbolt.Cursor // of get: one for itself would be made for each key, with all of its room
 	filters knownFilters // of none: not for looking anything up by an index, nor for a batch
 }
 
 func newStateTx(tx *bbolt.Tx, overs ...*overlay) *stateTx {
-	return &stateTx{bolt: tx, overs: overs, buckets: make(map[tableID]*bbolt.Bucket, 8)}
+	return &stateTx{bolt: tx, overs: overs, buckets: make(map[tableID]*bbolt.Bucket, 8), cursors: make(map[tableID]*bbolt.Cursor)}
 }
 
 // bucket is nil when the table was never written.
@@ -134,8 +135,17 @@ func (t *stateTx) get(id tableID, key []byte) []byte {
 			return v
 		}
 	}
-	if b := t.bucket(id); b != nil {
-		return b.Get(key)
+	c := t.cursors[id]
+	if c == nil {
+		b := t.bucket(id)
+		if b == nil {
+			return nil
+		}
+		c = b.Cursor()
+		t.cursors[id] = c
+	}
+	if found, value := c.Seek(key); bytes.Equal(found, key) {
+		return value
 	}
 	return nil
 }
