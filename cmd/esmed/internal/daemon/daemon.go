@@ -256,7 +256,11 @@ const readyWithin = 10 * time.Second
 
 func (d *daemon) tellReady() {
 	notify(d.log, readyState)
-	d.log.Info("started", zap.String("socket", d.cfg.API.Socket), zap.Int("smscs", len(d.cfg.SMSCs)))
+	listen := zap.Skip()
+	if addr := d.server.Addr(); addr != nil {
+		listen = zap.Stringer("listen", addr) // with its port, where any was asked for
+	}
+	d.log.Info("started", zap.String("socket", d.cfg.API.Socket), listen, zap.Int("smscs", len(d.cfg.SMSCs)))
 	if d.opts.Ready != nil {
 		d.opts.Ready()
 	}
