@@ -22,7 +22,8 @@ type batch struct {
 
 	over     *overlay // all that it changes, once it is frozen; till then what follows is not in it
 	messages map[statemachine.ID]*statemachine.Message
-	octets   int // that the messages take
+	was      map[statemachine.ID]statemachine.State // of the messages, when the batch began; NoState: there was none
+	octets   int                                    // that the messages take
 	sizes    map[sizeOf]int64
 	queues   map[string]*queueCounts // by SMSC: what to add
 	tallies  map[tallyOf]*statemachine.Tally
@@ -67,8 +68,8 @@ type rulesInForce struct {
 func newBatch(cache *messageCache, record func(uint64) (statemachine.Record, error)) *batch {
 	return &batch{
 		record: record, cache: cache, over: newOverlay(),
-		messages: make(map[statemachine.ID]*statemachine.Message),
-		sizes:    make(map[sizeOf]int64), queues: make(map[string]*queueCounts), tallies: make(map[tallyOf]*statemachine.Tally),
+		messages: make(map[statemachine.ID]*statemachine.Message), was: make(map[statemachine.ID]statemachine.State),
+		sizes: make(map[sizeOf]int64), queues: make(map[string]*queueCounts), tallies: make(map[tallyOf]*statemachine.Tally),
 		overdue: make(map[string]int64), late: make(map[uint32]*lateKeys),
 	}
 }
@@ -88,6 +89,7 @@ func beginBatch(tx *stateTx, record func(uint64) (statemachine.Record, error)) (
 func (b *batch) begin(tx *stateTx, parts partitions, rules rulesInForce) error {
 	b.over.reset()
 	clear(b.messages)
+	clear(b.was)
 	clear(b.sizes)
 	clear(b.queues)
 	clear(b.tallies)
@@ -202,6 +204,7 @@ func (b *batch) takeMessage(rec statemachine.Record, c *statemachine.MessageChan
 	m := c.Message
 	if _, known := b.messages[m.ID]; !known {
 		b.octets += octetsOf(m)
+		b.was[m.ID] = c.Was
 	}
 	b.messages[m.ID] = m
 	if c.Was != statemachine.NoState {

@@ -1,6 +1,9 @@
 package store
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
 // lateKeys are those that a batch puts into a sealed partition's indexes.
 type lateKeys struct {
@@ -48,11 +51,12 @@ func (b *batch) holding(id table, key []byte) (partitions, error) {
 	return found, nil
 }
 
-// freezeFilters makes those of the partitions that the batch sealed and adds its late keys to the others.
+// freezeFilters makes those of the partitions that the batch sealed, with what else these have, and adds its late keys
+// to the others.
 func (b *batch) freezeFilters() error {
 	if unsealed := b.unsealed(); len(unsealed) > 1 {
 		for _, p := range unsealed[:len(unsealed)-1] {
-			if err := b.seal(p); err != nil {
+			if err := errors.Join(b.seal(p), b.sealStates(p)); err != nil {
 				return err
 			}
 		}

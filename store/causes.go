@@ -17,6 +17,8 @@ func causes(id tableID, r row, tx *stateTx) []uint64 {
 		}
 	case tableMessages:
 		return causesOfMessage(statemachine.ID(r.key), tx)
+	case tableStates:
+		return causesOfMessage(statemachine.ID(r.key[min(1, len(r.key)):]), tx)
 	case tableIDs, tableUnanswered:
 		if refs, err := readRefs(r.value); err == nil && len(refs) > 0 {
 			return causesOfMessage(refs[0].Message, tx)

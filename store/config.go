@@ -42,6 +42,10 @@ type Config struct {
 	// OnCommit is told by the writer of each commit, for metrics; nil = nobody is. It must not block, nor ask the store.
 	OnCommit func(records int, elapsed time.Duration)
 
+	// OnUpgrade is told by Open that it brings state.db up from an earlier format, which takes as long as there are
+	// messages. nil = nobody is told.
+	OnUpgrade func(from uint64)
+
 	// OnObstacle is told by the applier when it cannot go on for now (ErrDiskFull, ErrKey), and with nil
 	// when it goes on. Receptions are still taken meanwhile, as far as there is room. nil = nobody is told.
 	OnObstacle func(error)

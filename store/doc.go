@@ -101,12 +101,13 @@
 //	meta            format, partition_messages, its complement (partition_check), cursor (seq), at, rules (seq of those in force),
 //	                rules_seqs (those of the rules in force at log_from, and all behind),
 //	                reprocess (ReprocessProgress), restored (Restored), log_from (records before are dropped)
-//	partitions      "p" + first message id    number, counts by state, first and last accepted_at
+//	partitions      "p" + first message id    number, counts by state, first and last accepted_at, how far these are behind the ids' times
 //	messages/N      message id                Message                        partition of the id
 //	ids/N           str account + key         list of attempts given that id                  "
 //	refs/N          "r" or "k" + str ref + owner    seq + message id                          "
 //	dests/N         digits + 0 + message id                                                   "
 //	filters/N       block (4)                 1024 octets of the filter                    "
+//	states/N        state (1) + message id    nothing                        "
 //	decisions/N     seq + count (4)           Decision                       N = seq / 2^18
 //	queue           str smsc + (3 - priority) + seq + part (4)               message id
 //	delayed         str smsc + (3 - priority) + time + seq + part (4)        message id; parts that wait for a retry
@@ -145,8 +146,13 @@
 // bits there. It is made when its partition is sealed, by the record that begins the next one, of what the
 // indexes hold then; what is put later is added, and nothing is ever taken out.
 //
-// The format is 3. One of format 2 had the time before the priority in delayed, and in sizes how many parts wait
-// in all: Open upgrades it, and base.db when it is next used. A state.db of format 1 had no windows: Open sets it
+// In states are messages that are not DELIVERED, and those QUEUED, SUBMITTING and SUBMITTED in sealed partitions alone.
+// A list by state reads nothing but what it names, unless DELIVERED is among the states, and looks through the last
+// partition for the other three. One by time passes over what ids tell: they are ULIDs, by how much their times and
+// those of a partition's messages part is in its head. Where an id tells no time all of the partition is looked at.
+//
+// The format is 4. One of format 3 had no states, and of format 2 the time before the priority in delayed, and in sizes
+// how many parts wait in all: Open upgrades it, reading all messages once, and base.db when it is next used. A state.db of format 1 had no windows: Open sets it
 // aside and Run makes it anew from the log, which is in format 1 as before (Stat.Rebuilt).
 //
 // All of state.db but freeing follows from the log by statemachine.Fold, in whichever batches: Verify folds

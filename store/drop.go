@@ -62,7 +62,7 @@ func (b *batch) dropMessages(before statemachine.ID) {
 	for _, p := range gone {
 		b.over.delete(tableID{table: tablePartitions}, p.key())
 		b.sizes[sizeOf{kind: sizeMessages}] -= int64(p.messages)
-		for _, t := range [...]table{tableMessages, tableIDs, tableRefs, tableDests, tableFilters} {
+		for _, t := range [...]table{tableMessages, tableIDs, tableRefs, tableDests, tableFilters, tableStates} {
 			b.drop(p.table(t))
 		}
 		delete(b.late, p.number)

@@ -34,7 +34,9 @@ func (s overlaySink) delete(id tableID, key []byte) error {
 func (b *batch) freeze() error {
 	for id, m := range b.messages {
 		b.key, b.value = append(b.key[:0], id...), appendMessage(b.value[:0], m)
-		b.over.put(b.parts.of(id).table(tableMessages), b.key, b.value)
+		p := b.parts.of(id)
+		b.over.put(p.table(tableMessages), b.key, b.value)
+		b.freezeState(p, m, b.was[id])
 	}
 	if err := errors.Join(b.freezeFilters(), b.freezeQueues()); err != nil {
 		return err

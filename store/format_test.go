@@ -127,3 +127,44 @@ func TestOpen_format2(t *testing.T) {
 	s.retire(keepSince(began.Add(8 * time.Hour)))
 	madeAnew(t, s)
 }
+
+// TestOpen_format3 opens a store as the version before left it: its state.db and base.db do not name messages by their
+// states, nor tell how far their times and those of their ids part.
+func TestOpen_format3(t *testing.T) {
+	cfg := testConfig(unpack(t, "format3.tar.gz"))
+	ctx := context.Background()
+	count := func(s *Store, f Filter) int {
+		f.Limit = 1000
+		items, _, err := s.Messages(ctx, f)
+		require.NoError(t, err)
+		return len(items)
+	}
+	before := files(t, cfg.Dir)
+	r, err := OpenReadOnly(cfg)
+	require.NoError(t, err)
+	want := dump(t, r)
+	verifies(t, r)
+	require.NoError(t, r.Close())
+	require.Equal(t, before, files(t, cfg.Dir), "nothing is touched by reading")
+
+	var upgraded []uint64
+	cfg.OnUpgrade = func(from uint64) { upgraded = append(upgraded, from) }
+	s := start(t, cfg)
+	require.Equal(t, []uint64{3}, upgraded)
+	require.False(t, s.rebuilt)
+	same(t, want, dump(t, s.Store))
+	for state, want := range map[statemachine.State]int{
+		statemachine.Queued: 2, statemachine.Submitting: 2, statemachine.Submitted: 4, statemachine.InDoubt: 2, statemachine.Enroute: 2,
+		statemachine.Undeliverable: 2, statemachine.Expired: 2, statemachine.Failed: 2,
+	} {
+		require.Equal(t, want, count(s.Store, Filter{States: []statemachine.State{state}}), state)
+	}
+	require.Equal(t, count(s.Store, Filter{}), count(s.Store, Filter{Until: began.Add(6 * time.Hour)})+count(s.Store, Filter{Since: began.Add(6 * time.Hour)}))
+	verifies(t, s.Store)
+	madeAnew(t, s)
+
+	upgraded = nil
+	s = start(t, cfg)
+	require.Empty(t, upgraded)
+	require.NoError(t, s.stop())
+}

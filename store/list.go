@@ -53,6 +53,11 @@ func (f *Filter) takes(state statemachine.State) bool {
 	return len(f.States) == 0 || slices.Contains(f.States, state)
 }
 
+// inStates reports whether the table states of a partition, which is sealed or not, has all that the filter may select.
+func (f *Filter) inStates(sealed bool) bool {
+	return len(f.States) > 0 && !slices.ContainsFunc(f.States, func(s statemachine.State) bool { return !inStates(s, sealed) })
+}
+
 // held is how many messages of a partition are in a state that the filter takes; 0 when it can have nothing for the
 // filter.
 func (f *Filter) held(p *partition) (n uint64) {
@@ -97,9 +102,13 @@ type messageWalk struct {
 	limit  int
 	items  []*statemachine.Message // one more than limit at most
 	done   bool
+	looks  int // at rows
 
-	in   *partition // that is looked through; nil: the next one is to be found
-	left uint64     // how many there may still be in it in a state that the filter takes
+	in     *partition // that is looked through; nil: the next one is to be found
+	sealed bool       // it was not the last one when it was found
+	left   uint64     // how many there may still be in it in a state that the filter takes
+	// What ids in it lie between that the filter may select: greater than low and less than high; "" = no bound.
+	low, high statemachine.ID
 }
 
 func (w *messageWalk) step(tx *stateTx) error {
@@ -109,6 +118,9 @@ func (w *messageWalk) step(tx *stateTx) error {
 	visited := 0
 	var last []byte
 	visit := func(id, value []byte) error {
+		if w.beyond(id) {
+			return errStop
+		}
 		last = id
 		if err := w.look(value); err != nil {
 			return err
@@ -119,10 +131,13 @@ func (w *messageWalk) step(tx *stateTx) error {
 		return nil
 	}
 	var err error
-	if w.filter.To != "" {
+	switch {
+	case w.filter.To != "":
 		err = w.byDestination(tx, visit)
-	} else {
-		err = tx.scan(w.in.table(tableMessages), nil, w.after(), !w.filter.OldestFirst, visit)
+	case w.filter.inStates(w.sealed):
+		err = w.byState(tx, visit)
+	default:
+		err = tx.scan(w.in.table(tableMessages), nil, keyOf(w.after()), !w.filter.OldestFirst, visit)
 	}
 	if last != nil {
 		w.at = statemachine.ID(last)
@@ -136,6 +151,7 @@ func (w *messageWalk) step(tx *stateTx) error {
 
 // look takes a message that the filter selects.
 func (w *messageWalk) look(value []byte) error {
+	w.looks++
 	g, err := glanceAt(value)
 	if err != nil {
 		return err
@@ -151,18 +167,54 @@ func (w *messageWalk) look(value []byte) error {
 	return err
 }
 
-func (w *messageWalk) after() []byte {
-	if w.at == "" {
+// after is where the walk through the partition goes on: behind the last one that was looked at, or where those begin
+// that the filter's times may select.
+func (w *messageWalk) after() statemachine.ID {
+	switch {
+	case w.filter.OldestFirst:
+		return max(w.at, w.low)
+	case w.at == "" || w.high != "" && w.high < w.at:
+		return w.high
+	}
+	return w.at
+}
+
+// keyOf is nil for no id.
+func keyOf(id statemachine.ID) []byte {
+	if id == "" {
 		return nil
 	}
-	return []byte(w.at)
+	return []byte(id)
+}
+
+// beyond reports whether the filter's times select none from an id on.
+func (w *messageWalk) beyond(id []byte) bool {
+	if w.filter.OldestFirst {
+		return w.high != "" && string(id) > string(w.high)
+	}
+	return string(id) < string(w.low)
+}
+
+// byState visits those that are in a state that the filter takes.
+func (w *messageWalk) byState(tx *stateTx, visit func(id, value []byte) error) error {
+	rows := tx.inState(w.in, w.filter.takes, w.after(), !w.filter.OldestFirst)
+	for id := rows.id(); id != ""; id = rows.id() {
+		value := tx.get(w.in.table(tableMessages), []byte(id))
+		if value == nil {
+			return errMalformed
+		}
+		if err := visit([]byte(id), value); err != nil {
+			return stopped(err)
+		}
+	}
+	return nil
 }
 
 func (w *messageWalk) byDestination(tx *stateTx, visit func(id, value []byte) error) error {
 	prefix := destPrefix(w.filter.To)
 	var after []byte
-	if w.at != "" {
-		after = append(slices.Clone(prefix), w.at...)
+	if at := w.after(); at != "" {
+		after = append(slices.Clone(prefix), at...)
 	}
 	return tx.scan(w.in.table(tableDests), prefix, after, !w.filter.OldestFirst, func(key, _ []byte) error {
 		id := key[len(prefix):]
@@ -217,7 +269,8 @@ func (w *messageWalk) enter(tx *stateTx) error {
 			continue
 		}
 		if w.left = w.filter.held(p); w.left > 0 {
-			w.in = p
+			w.in, w.sealed = p, i+1 < len(parts)
+			w.low, w.high = p.lag.idBounds(w.filter.Since, w.filter.Until)
 			return nil
 		}
 	}

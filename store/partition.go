@@ -20,6 +20,7 @@ type partition struct {
 	lastAt   time.Time
 	states   [numStates]uint64 // how many messages are in each
 	firstSeq uint64            // earliest record that a message of it, or a decision about one, rests on
+	lag      idLag
 
 	changed bool
 }
@@ -42,7 +43,8 @@ func appendPartition(b []byte, p *partition) []byte {
 	}
 	b = putBytes(b, 5, states)
 	b = putString(b, 6, string(p.lastID))
-	return putUint(b, 7, p.firstSeq)
+	b = putUint(b, 7, p.firstSeq)
+	return appendIDLag(b, p.lag)
 }
 
 func decodePartition(key, value []byte) (*partition, error) {
@@ -74,6 +76,12 @@ func decodePartition(key, value []byte) (*partition, error) {
 			p.lastID = statemachine.ID(f.str())
 		case 7:
 			p.firstSeq = f.u
+		case 8:
+			p.lag.least = f.int()
+		case 9:
+			p.lag.most = f.int()
+		case 10:
+			p.lag.none = f.bool()
 		}
 	}
 	return p, f.err
@@ -147,6 +155,7 @@ func (p *partition) add(m *statemachine.Message) {
 		p.lastAt = m.AcceptedAt
 	}
 	p.lastID = max(p.lastID, m.ID)
+	p.lag.add(m.ID, m.AcceptedAt, p.messages == 0)
 	p.restsOn(m.AcceptedSeq)
 	p.messages++
 	p.states[m.State]++

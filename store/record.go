@@ -15,7 +15,7 @@ import (
 // and refuses newer ones; a state.db of an earlier version is upgraded, or made anew.
 const (
 	formatVersion = 2 // 1 had commits without number and skip (chain.go)
-	stateVersion  = 3 // 1 had no windows; 2 had what waits for a retry by time first, and counts of the queue as a whole
+	stateVersion  = 4 // 1 had no windows; 2 had what waits for a retry by time first, and counts of the queue as a whole; 3 had no states
 )
 
 // Fields of record.proto's Record.

@@ -212,7 +212,7 @@ func TestRetire_gives_a_table_back_at_once(t *testing.T) {
 		if step.Messages == 0 {
 			continue
 		}
-		require.Len(t, left, 5, "messages, ids, refs, dests, filters")
+		require.Len(t, left, 6, "messages, ids, refs, dests, filters, states")
 		for n := range len(left) + 1 {
 			did, err := s.freeStep(context.Background())
 			require.NoError(t, err)

@@ -202,7 +202,7 @@ func (s *Store) upgradeOver(over *overlay) error {
 		if err != nil || m.format == stateVersion {
 			return err
 		}
-		err = upgradeTo3(tx, overlaySink{over})
+		err = upgradeFrom(m.format, func(step func(from *stateTx, to sink) error) error { return step(tx, overlaySink{over}) })
 		s.over = []*overlay{over}
 		return err
 	})

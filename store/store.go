@@ -165,7 +165,7 @@ func (s *Store) openFiles(write bool) error {
 	case s.state == nil:
 		return s.beginState(write)
 	case write:
-		return upgradeState(s.state, stateFile)
+		return upgradeState(s.state, stateFile, s.cfg.OnUpgrade)
 	}
 	return nil
 }

@@ -43,6 +43,7 @@ const (
 	tableRefs
 	tableDests
 	tableFilters
+	tableStates
 )
 
 var tableNames = [...]string{
@@ -53,7 +54,7 @@ var tableNames = [...]string{
 	tableOpen: "open", tableTallies: "tallies", tableSizes: "sizes", tableWindows: "windows", tableOverdue: "overdue",
 	tableHolds: "holds", tableFreeing: "freeing",
 	tableDecisions: "decisions", tableMessages: "messages", tableIDs: "ids", tableRefs: "refs", tableDests: "dests",
-	tableFilters: "filters",
+	tableFilters: "filters", tableStates: "states",
 }
 
 // tableID is a table, and for those in partitions which of them.
@@ -102,7 +103,7 @@ type stateTx struct {
 	overs   []*overlay // the last one lies over the others
 	buckets map[tableID]*bbolt.Bucket
 	cursors map[tableID]*bbolt.Cursor // of get: one for itself would be made for each key, with all of its room
-	filters knownFilters // of none: not for looking anything up by an index, nor for a batch
+	filters knownFilters              // of none: not for looking anything up by an index, nor for a batch
 }
 
 func newStateTx(tx *bbolt.Tx, overs ...*overlay) *stateTx {
@@ -197,13 +198,18 @@ func (t *stateTx) scan(id tableID, prefix, after []byte, reverse bool, fn func(k
 	rows := t.rows(id, prefix, after, reverse)
 	for key, value := rows.next(); key != nil; key, value = rows.next() {
 		if err := fn(key, value); err != nil {
-			if err == errStop {
-				return nil
-			}
-			return err
+			return stopped(err)
 		}
 	}
 	return nil
+}
+
+// stopped is what ended a scan, nil where that was errStop.
+func stopped(err error) error {
+	if err == errStop {
+		return nil
+	}
+	return err
 }
 
 // rowWalk is where a walk through a table is.

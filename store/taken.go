@@ -85,6 +85,8 @@ func (t *taken) covers(d *differing) bool {
 		switch d.id.table {
 		case tableMessages:
 			return t.messages[statemachine.ID(r.key)]
+		case tableStates:
+			return t.messages[statemachine.ID(r.key[min(1, len(r.key)):])]
 		case tableQueue, tableDelayed:
 			return t.messages[statemachine.ID(r.value)]
 		case tableWindows:

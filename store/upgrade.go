@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 
@@ -13,16 +14,22 @@ import (
 // log is used.
 const upgradableState = 2
 
-// upgradeState brings a state file up to this format, in one transaction.
-func upgradeState(db *bbolt.DB, file string) error {
+// upgradeState brings a state file up to this format, a partition in each transaction: what was done when it is
+// interrupted is done again. begun, if not nil, is told when there is something to do.
+func upgradeState(db *bbolt.DB, file string, begun func(from uint64)) error {
 	m, err := stateMetaOf(db)
 	if err != nil || m.format == stateVersion {
 		return err
 	}
-	err = guard(file, func() error {
-		return db.Update(func(tx *bbolt.Tx) error {
-			state := newStateTx(tx)
-			return upgradeTo3(state, state)
+	if begun != nil {
+		begun(m.format)
+	}
+	err = upgradeFrom(m.format, func(step func(from *stateTx, to sink) error) error {
+		return guard(file, func() error {
+			return db.Update(func(tx *bbolt.Tx) error {
+				state := newStateTx(tx)
+				return step(state, state)
+			})
 		})
 	})
 	if errors.Is(err, errMalformed) {
@@ -31,16 +38,67 @@ func upgradeState(db *bbolt.DB, file string) error {
 	return diskFull(err)
 }
 
+// upgradeFrom makes a projection of an earlier format one of this, in steps that follow each other.
+func upgradeFrom(format uint64, run func(step func(from *stateTx, to sink) error) error) error {
+	if format < 3 {
+		if err := run(upgradeTo3); err != nil {
+			return err
+		}
+	}
+	var parts partitions
+	err := run(func(from *stateTx, _ sink) (err error) {
+		parts, err = readPartitions(from)
+		return err
+	})
+	for i, p := range parts {
+		if err == nil {
+			err = run(func(from *stateTx, to sink) error { return upgradePartition(from, to, p, i+1 < len(parts)) })
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return run(func(_ *stateTx, to sink) error {
+		return to.put(tableID{table: tableMeta}, metaFormat, seqKey(stateVersion))
+	})
+}
+
+// upgradePartition writes what a partition of format 3 lacks: its messages by their states, and how far their times and
+// those of their ids part.
+func upgradePartition(from *stateTx, to sink, p *partition, sealed bool) error {
+	var states [][]byte
+	first := true
+	err := from.scan(p.table(tableMessages), nil, nil, false, func(id, value []byte) error {
+		g, err := glanceAt(value)
+		p.lag.add(statemachine.ID(id), g.acceptedAt, first)
+		first = false
+		if inStates(g.state, sealed) {
+			states = append(states, appendStateKey(nil, g.state, statemachine.ID(id)))
+		}
+		return err
+	})
+	slices.SortFunc(states, bytes.Compare)
+	for _, key := range states {
+		if err == nil {
+			err = to.put(p.table(tableStates), key, nil)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return to.put(tableID{table: tablePartitions}, p.key(), appendPartition(nil, p))
+}
+
 // upgradeOpened gives a state file that was just opened, once it is of this format.
 func upgradeOpened(db *bbolt.DB, file string) (*bbolt.DB, error) {
-	if err := upgradeState(db, file); err != nil {
+	if err := upgradeState(db, file, nil); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }
 
-// upgradeTo3 writes what makes a projection of format 2 one of format 3, which is what the log gives: those that wait
-// for a retry stand by priority first, and what waits is counted by priority. It takes as long as the queue is.
+// upgradeTo3 writes what makes a projection of format 2 one of format 3: those that wait for a retry
+// stand by priority first, and what waits is counted by priority. It takes as long as the queue is.
 func upgradeTo3(from *stateTx, to sink) error {
 	counts := make(map[string]*queueCounts)
 	err := from.scan(tableID{table: tableSizes}, []byte{sizeQueue}, nil, false, func(key, _ []byte) error {
@@ -58,7 +116,7 @@ func upgradeTo3(from *stateTx, to sink) error {
 	if err != nil {
 		return err
 	}
-	return to.put(tableID{table: tableMeta}, metaFormat, seqKey(stateVersion))
+	return to.put(tableID{table: tableMeta}, metaFormat, seqKey(3))
 }
 
 func upgradeQueue(from *stateTx, to sink, smsc string, c *queueCounts) error {

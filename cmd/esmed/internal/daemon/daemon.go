@@ -124,8 +124,13 @@ func (d *daemon) storeConfig() store.Config {
 	w := &witnesses{metrics: d.metrics, access: d.access, clock: d.clock, log: d.log}
 	return store.Config{
 		Dir: d.cfg.DataDir, Decode: DecodePDU, TextSpans: TextSpans,
-		Witness: w.batch, OnCommit: d.metrics.commit, OnObstacle: d.obstacle,
+		Witness: w.batch, OnCommit: d.metrics.commit, OnObstacle: d.obstacle, OnUpgrade: d.upgrade,
 	}
+}
+
+// upgrade is told that the store is not ready before state.db was brought up to today's format.
+func (d *daemon) upgrade(from uint64) {
+	d.log.Info("bringing state.db up to a new format, which takes a while where there are many messages", zap.Uint64("from", from))
 }
 
 // obstacle is told what keeps the projection from following the log; nil: nothing any more.
