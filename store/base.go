@@ -215,7 +215,7 @@ func (s *Store) forwardBase(ctx context.Context, enough func(stateMeta) bool) (d
 	if err != nil {
 		return false, err
 	}
-	gone, err := firstFreeing(s.base.db, baseFile)
+	gone, err := firstFreeing(ctx, s.base.db, baseFile)
 	if gone != nil && err == nil {
 		err = gone.free(s.base.db, baseFile)
 	}

@@ -125,13 +125,17 @@ func fillWith(t tb, cfg Config, n int) *running {
 	s := start(t, cfg)
 	_, err := s.SetRules(context.Background(), rulesOf("1"))
 	require.NoError(t, err)
-	lives := make([][]statemachine.Fact, n)
-	for i := range lives {
-		lives[i] = lifeN(i)
-	}
-	s.live(t, lives, 1024)
+	s.live(t, livesFrom(0, n), 1024)
 	require.NoError(t, s.Sync(context.Background()))
 	return s
+}
+
+func livesFrom(first, behind int) [][]statemachine.Fact {
+	lives := make([][]statemachine.Fact, 0, behind-first)
+	for i := first; i < behind; i++ {
+		lives = append(lives, lifeN(i))
+	}
+	return lives
 }
 
 // BenchmarkQueueEnds looks at a part that waits, of b.N.

@@ -144,7 +144,7 @@ func (s *Store) freeStep(ctx context.Context) (did bool, err error) {
 	if err := s.settle(ctx); err != nil {
 		return false, err
 	}
-	t, err := firstFreeing(s.state, stateFile)
+	t, err := firstFreeing(ctx, s.state, stateFile)
 	if t == nil || err != nil {
 		return false, stateDamaged(0, err)
 	}
@@ -170,9 +170,9 @@ type droppedTable struct {
 	key []byte
 }
 
-// firstFreeing is one that a state file has dropped, nil when there is none. It was read through: its pages may have
-// lain on the disk for months, and nobody waits for them yet.
-func firstFreeing(db *bbolt.DB, file string) (found *droppedTable, err error) {
+// firstFreeing is one that a state file has dropped, nil when there is none. Its pages, which may have lain on the disk
+// for months, were read: nobody waits for them yet.
+func firstFreeing(ctx context.Context, db *bbolt.DB, file string) (found *droppedTable, err error) {
 	err = guard(file, func() error {
 		return db.View(func(bolt *bbolt.Tx) error {
 			tx := newStateTx(bolt)
@@ -186,7 +186,7 @@ func firstFreeing(db *bbolt.DB, file string) (found *droppedTable, err error) {
 			if found == nil || err != nil {
 				return err
 			}
-			return tx.scan(found.id, nil, nil, false, func(_, _ []byte) error { return nil })
+			return readTable(ctx, tx, found.id, 1)
 		})
 	})
 	return found, err

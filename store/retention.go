@@ -129,6 +129,11 @@ func (r *retention) open(ctx context.Context, p *partition) ([]statemachine.ID, 
 		*at = retiring{partition: p.number}
 	}
 	again := at.after != nil
+	if !again {
+		if err := r.s.viewWritten(func(tx *stateTx) error { return readTable(ctx, tx, p.table(tableMessages), 1) }); err != nil {
+			return nil, err
+		}
+	}
 	ids, err := r.openBehind(ctx, p, at)
 	if len(ids) == 0 && again && err == nil {
 		at.after = nil

@@ -3,9 +3,9 @@ package store
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,6 +26,12 @@ func (c *commits) add(_ int, elapsed time.Duration) {
 	c.took = append(c.took, elapsed)
 }
 
+func (c *commits) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.took = nil
+}
+
 // tell reports what came since it was last called.
 func (c *commits) tell(b *testing.B, of string) {
 	c.mu.Lock()
@@ -44,58 +50,53 @@ func (c *commits) tell(b *testing.B, of string) {
 	c.took = nil
 }
 
-// BenchmarkRetention drops all that a copy of a store holds, as esmbench fill made it, while lives go on at
-// retentionRate a second; and before that lets them go on for a while alone. It tells how long the log's commits took.
+// BenchmarkRetention drops the oldest third of what a store holds while lives go on at retentionRate a second, and
+// before that lets them go on for a while alone. It tells how long the log's commits took. One round is enough:
+// -benchtime 1x.
 func BenchmarkRetention(b *testing.B) {
-	from := os.Getenv(storedDir)
-	if from == "" {
-		b.Skip(storedDir + " names no store")
-	}
-	const alone = 10 * time.Second
+	const (
+		lives = 300_000
+		alone = 5 * time.Second
+	)
 	var c commits
 	cfg := testConfig(b.TempDir())
-	require.NoError(b, os.CopyFS(cfg.Dir, os.DirFS(from)))
-	cfg.OnCommit = c.add
-	var mu sync.Mutex
-	var ahead time.Duration
-	cfg.Now = func() time.Time {
-		mu.Lock()
-		defer mu.Unlock()
-		return time.Now().Add(ahead)
-	}
-	s := start(b, cfg)
+	cfg.SegmentRecords, cfg.OnCommit = 200_000, c.add
+	var ahead atomic.Int64 // of the clock
+	cfg.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	s := fillWith(b, cfg, lives/3)
+	old := cfg.Now()
+	ahead.Store(int64(24 * time.Hour))
+	s.live(b, livesFrom(lives/3, lives), 1024)
 	ctx, stop := context.WithCancel(context.Background())
-	var lives sync.WaitGroup
-	lives.Go(func() { s.paced(ctx, b) })
-	time.Sleep(alone)
+	require.NoError(b, s.Sync(ctx))
+	c.forget()
+	var load sync.WaitGroup
+	load.Go(func() { s.paced(ctx, b) })
+	pause(alone)
 	c.tell(b, "alone")
 
-	mu.Lock()
-	ahead = 100 * 24 * time.Hour
-	mu.Unlock()
-	keep := func() Retention {
-		old := cfg.Now().Add(-24 * time.Hour)
-		return Retention{Messages: old, Inbox: old, Exceptions: old, Log: old}
-	}
 	began, before := time.Now(), cpu()
 	var all RetentionStep
 	var slowest time.Duration
 	for {
 		at := time.Now()
-		step, err := s.Retire(ctx, keep())
+		step, err := s.Retire(ctx, Retention{Messages: old, Inbox: old, Exceptions: old, Log: old})
 		require.NoError(b, err)
-		slowest = max(slowest, time.Since(at))
+		took := time.Since(at)
+		slowest = max(slowest, took)
 		if all = all.Add(step); !step.More {
 			break
 		}
-		time.Sleep(20 * time.Millisecond) // as the daemon does
+		pause(3 * took) // as the daemon does
 	}
 	b.Logf("%+v in %v, %v of CPU with the lives, slowest step %v", all, time.Since(began), cpu()-before, slowest)
 	c.tell(b, "retiring")
 	stop()
-	lives.Wait()
+	load.Wait()
 	require.NoError(b, s.stop())
 }
+
+func pause(d time.Duration) { <-time.After(d) }
 
 // retentionRate is how many lives a second go on beside retention.
 const retentionRate = 2000

@@ -197,15 +197,23 @@ func (s *Store) foldTail() error {
 
 // upgradeOver lays over a state.db of an earlier format what makes it one of this.
 func (s *Store) upgradeOver(over *overlay) error {
-	return s.view(func(tx *stateTx) error {
-		m, err := readStateMeta(tx)
-		if err != nil || m.format == stateVersion {
-			return err
-		}
-		err = upgradeFrom(m.format, func(step func(from *stateTx, to sink) error) error { return step(tx, overlaySink{over}) })
-		s.over = []*overlay{over}
+	var m stateMeta
+	err := s.view(func(tx *stateTx) (err error) {
+		m, err = readStateMeta(tx)
 		return err
 	})
+	if err != nil || m.format == stateVersion {
+		return err
+	}
+	up := upgrading{
+		read: s.view,
+		write: func(fn func(*stateTx, sink) error) error {
+			return s.view(func(tx *stateTx) error { return fn(tx, overlaySink{over}) })
+		},
+	}
+	err = up.run(m.format)
+	s.over = []*overlay{over}
+	return err
 }
 
 // viewRecord is statemachine.View's Record. Of the records that are dropped it has the rules in force at the

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"slices"
 
@@ -24,69 +25,90 @@ func upgradeState(db *bbolt.DB, file string, begun func(from uint64)) error {
 	if begun != nil {
 		begun(m.format)
 	}
-	err = upgradeFrom(m.format, func(step func(from *stateTx, to sink) error) error {
-		return guard(file, func() error {
-			return db.Update(func(tx *bbolt.Tx) error {
-				state := newStateTx(tx)
-				return step(state, state)
+	up := upgrading{
+		read: func(fn func(*stateTx) error) error {
+			return guard(file, func() error { return db.View(func(tx *bbolt.Tx) error { return fn(newStateTx(tx)) }) })
+		},
+		write: func(fn func(*stateTx, sink) error) error {
+			return guard(file, func() error {
+				return db.Update(func(tx *bbolt.Tx) error {
+					state := newStateTx(tx)
+					return fn(state, state)
+				})
 			})
-		})
-	})
+		},
+	}
+	err = up.run(m.format)
 	if errors.Is(err, errMalformed) {
 		return &DamagedError{File: file, Err: err}
 	}
 	return diskFull(err)
 }
 
-// upgradeFrom makes a projection of an earlier format one of this, in steps that follow each other.
-func upgradeFrom(format uint64, run func(step func(from *stateTx, to sink) error) error) error {
+// upgrading makes a projection of an earlier format one of this.
+type upgrading struct {
+	read  func(func(from *stateTx) error) error
+	write func(func(from *stateTx, to sink) error) error
+}
+
+func (u *upgrading) run(format uint64) error {
 	if format < 3 {
-		if err := run(upgradeTo3); err != nil {
+		if err := u.write(upgradeTo3); err != nil {
 			return err
 		}
 	}
 	var parts partitions
-	err := run(func(from *stateTx, _ sink) (err error) {
+	err := u.read(func(from *stateTx) (err error) {
 		parts, err = readPartitions(from)
 		return err
 	})
-	for i, p := range parts {
-		if err == nil {
-			err = run(func(from *stateTx, to sink) error { return upgradePartition(from, to, p, i+1 < len(parts)) })
-		}
-	}
 	if err != nil {
 		return err
 	}
-	return run(func(_ *stateTx, to sink) error {
+	for i, p := range parts {
+		if err := u.partition(p, i+1 < len(parts)); err != nil {
+			return err
+		}
+	}
+	return u.write(func(_ *stateTx, to sink) error {
 		return to.put(tableID{table: tableMeta}, metaFormat, seqKey(stateVersion))
 	})
 }
 
-// upgradePartition writes what a partition of format 3 lacks: its messages by their states, and how far their times and
-// those of their ids part.
-func upgradePartition(from *stateTx, to sink, p *partition, sealed bool) error {
+// upgradeReads is how many pages are read at once: a disk has them as soon as one, and nothing else is there to do.
+const upgradeReads = 16
+
+// partition writes what a partition of format 3 lacks: its messages by their states, and how far their times and those of
+// their ids part.
+func (u *upgrading) partition(p *partition, sealed bool) error {
 	var states [][]byte
-	first := true
-	err := from.scan(p.table(tableMessages), nil, nil, false, func(id, value []byte) error {
-		g, err := glanceAt(value)
-		p.lag.add(statemachine.ID(id), g.acceptedAt, first)
-		first = false
-		if inStates(g.state, sealed) {
-			states = append(states, appendStateKey(nil, g.state, statemachine.ID(id)))
+	err := u.read(func(from *stateTx) error {
+		if err := readTable(context.Background(), from, p.table(tableMessages), upgradeReads); err != nil {
+			return err
 		}
-		return err
+		first := true
+		return from.scan(p.table(tableMessages), nil, nil, false, func(id, value []byte) error {
+			g, err := glanceAt(value)
+			p.lag.add(statemachine.ID(id), g.acceptedAt, first)
+			first = false
+			if inStates(g.state, sealed) {
+				states = append(states, appendStateKey(nil, g.state, statemachine.ID(id)))
+			}
+			return err
+		})
 	})
-	slices.SortFunc(states, bytes.Compare)
-	for _, key := range states {
-		if err == nil {
-			err = to.put(p.table(tableStates), key, nil)
-		}
-	}
 	if err != nil {
 		return err
 	}
-	return to.put(tableID{table: tablePartitions}, p.key(), appendPartition(nil, p))
+	slices.SortFunc(states, bytes.Compare)
+	return u.write(func(_ *stateTx, to sink) error {
+		for _, key := range states {
+			if err := to.put(p.table(tableStates), key, nil); err != nil {
+				return err
+			}
+		}
+		return to.put(tableID{table: tablePartitions}, p.key(), appendPartition(nil, p))
+	})
 }
 
 // upgradeOpened gives a state file that was just opened, once it is of this format.

@@ -16,8 +16,11 @@ const (
 	retentionEvery = time.Hour
 	// retentionShare is which part of the shortest retention something may be kept beyond it.
 	retentionShare = 24
-	// retentionPause lies between the steps of a pass, so that the disk belongs to traffic.
-	retentionPause = 20 * time.Millisecond
+	// Between the steps of a pass lies a pause of retentionYield times what the step took, within these bounds, so that
+	// disk and processors belong to traffic.
+	retentionYield    = 3
+	minRetentionPause = 20 * time.Millisecond
+	maxRetentionPause = 2 * time.Second
 )
 
 // retirer is what retention needs of a store.
@@ -60,9 +63,11 @@ func (r *retention) pass(ctx context.Context) error {
 	var did store.RetentionStep
 	defer func() { r.tell(did) }()
 	for !r.doubted() {
-		step, err := r.store.Retire(ctx, r.before(time.Now()))
+		began := time.Now()
+		step, err := r.store.Retire(ctx, r.before(began))
 		did = did.Add(step)
-		if err != nil || !step.More || !rest(ctx, retentionPause) {
+		pause := min(max(retentionYield*time.Since(began), minRetentionPause), maxRetentionPause)
+		if err != nil || !step.More || !rest(ctx, pause) {
 			return err
 		}
 	}
