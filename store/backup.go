@@ -165,8 +165,18 @@ func (b *backup) log() error {
 			return err
 		}
 	}
-	err := segments[last].view(func(tx *bbolt.Tx) error { return b.write(segments[last].name, tx) })
-	return errors.Join(err, syncDir(filepath.Join(b.dir, logDir)))
+	return errors.Join(b.active(segments[last]), syncDir(filepath.Join(b.dir, logDir)))
+}
+
+func (b *backup) active(s *segment) error {
+	return guard(s.name, func() error {
+		tx, err := s.durable()
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback()
+		return b.write(s.name, tx)
+	})
 }
 
 // keys copies those that are not destroyed meanwhile.

@@ -124,6 +124,14 @@ func (s skips) to(number uint64) (skip, bool) {
 	return skip{}, false
 }
 
+// last is the number of the last commit; 0 = it has none.
+func (s skips) last() uint64 {
+	if len(s) == 0 {
+		return 0
+	}
+	return s[len(s)-1].number
+}
+
 // below leaves those up to a number.
 func (s skips) below(number uint64) skips {
 	for len(s) > 0 && s[len(s)-1].number > number {
@@ -166,10 +174,7 @@ func (c *chain) add(record hash) { c.records = append(c.records, record[:]...) }
 
 // next is the commit that is being made, as its last record seq has to end. It takes effect with follow.
 func (c *chain) next(seq uint64) commit {
-	made := commit{number: 1}
-	if n := len(c.skips); n > 0 {
-		made.number = c.skips[n-1].number + 1
-	}
+	made := commit{number: c.skips.last() + 1}
 	made.skip, _ = c.skips.to(skipTarget(made.number))
 	made.hash = made.sum(c.head, seq, c.records)
 	return made

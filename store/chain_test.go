@@ -25,7 +25,7 @@ func TestSegmentLog_chain(t *testing.T) {
 		var l *segmentLog
 		open := func() {
 			var err error
-			l, err = openLog(dir, true, size)
+			l, err = openLog(dir, true, size, 0)
 			require.NoError(t, err)
 			require.NoError(t, l.begin())
 		}
@@ -62,7 +62,7 @@ func TestSegmentLog_chain(t *testing.T) {
 	})
 }
 
-// makeOld gives the log of a store the form that format 1 had: no numbers, no skips.
+// makeOld gives the log of a store the form that format 1 had: no numbers, no skips, no tip.
 func makeOld(t *testing.T, cfg Config) {
 	firsts, _, err := listSegments(cfg.Dir)
 	require.NoError(t, err)
@@ -74,6 +74,7 @@ func makeOld(t *testing.T, cfg Config) {
 			require.NoError(t, head.Put(keyChain, clone(c.head[:])))
 			require.NoError(t, head.Delete(keySkips))
 			require.NoError(t, head.Delete(keySum))
+			require.NoError(t, tx.DeleteBucket(bucketTip))
 			changed := map[uint64][]byte{}
 			require.NoError(t, records.ForEach(func(k, v []byte) error {
 				seq, _ := seqOf(k)
@@ -111,7 +112,7 @@ func TestStore_logOfFormatOne(t *testing.T) {
 	for _, segment := range r.log.from(0) {
 		formats = append(formats, segment.format)
 	}
-	require.Equal(t, []uint64{1, 1, 1, 2}, formats, "nothing is appended to an old one")
+	require.Equal(t, []uint64{1, 1, 1, formatVersion}, formats, "nothing is appended to an old one")
 	require.NoError(t, r.Close())
 	s = start(t, cfg)
 	s.append(&statemachine.Cutoff{Message: "N1", Part: 1})

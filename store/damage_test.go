@@ -91,7 +91,7 @@ func TestVerify_everyOctetOfRecords(t *testing.T) {
 func TestOpen_namesTheRecordsOfADamagedPage(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, makeDir(filepath.Join(dir, logDir)))
-	l, err := openLog(dir, true, DefaultSegmentRecords)
+	l, err := openLog(dir, true, DefaultSegmentRecords, 0)
 	require.NoError(t, err)
 	require.NoError(t, l.begin())
 	for range 40 {
@@ -106,7 +106,7 @@ func TestOpen_namesTheRecordsOfADamagedPage(t *testing.T) {
 	require.NoError(t, l.close())
 	at -= at % os.Getpagesize()
 	openFlipper(t, segment.path).flip(at, func() {
-		_, err := openLog(dir, true, DefaultSegmentRecords)
+		_, err := openLog(dir, true, DefaultSegmentRecords, 0)
 		var damaged *DamagedError
 		require.ErrorAs(t, err, &damaged)
 		require.Equal(t, segment.name, damaged.File)
@@ -117,7 +117,7 @@ func TestOpen_namesTheRecordsOfADamagedPage(t *testing.T) {
 func TestSegmentLog_skipsNothingWhereAPageIsDamaged(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, makeDir(filepath.Join(dir, logDir)))
-	l, err := openLog(dir, true, DefaultSegmentRecords)
+	l, err := openLog(dir, true, DefaultSegmentRecords, 0)
 	require.NoError(t, err)
 	defer l.close()
 	require.NoError(t, l.begin())

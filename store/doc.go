@@ -75,14 +75,30 @@
 //	          previous_sha256   of the file before, put once it is computed
 //	          backup, after     where seqs leave a gap: the backup that was restored, the last seq before
 //	records   seq               record, its texts sealed
+//	tip       tip               of the transaction that made this version: its number (bbolt's txid), the last seq before
+//	                            it, the last seq, hash of the last commit, SHA-256 of the head; SHA-256 of all these
 //
 // The last record of each commit ends with the commit's number, the commit that it skips to (its number
 // without the lowest bit that is set) and its hash: SHA-256 of the hash of the commit before, number, seq,
 // skip, and the SHA-256 of the hashes of its records. So a record is proven by the hashes beside it and
 // shows nothing of them, and a few dozen commits lead from it to any later one (Evidence). In segments of
 // format 1 the hash is of the hash of the commit before and those of the records alone, without number
-// and skip; nothing is appended to them. What commits skip to before the first segment is taken as its
+// and skip, and those of formats 1 and 2 have no tip; nothing is appended to them. What commits skip to before the first segment is taken as its
 // head says: it was dropped, and later hashes cover it.
+//
+// A commit costs one fdatasync, of the pages that its transaction wrote and of the meta page that leads to them.
+// Nobody is answered, and no reader is shown a record, before it has ended. When the power goes before that, the meta
+// page may be on the disk without all of the pages. The version before is whole then: bbolt keeps two meta pages in
+// turns, that version was durable before the next transaction began, and no transaction writes to a page of the
+// version that it begins with. So Open looks at the last segment, unless it was closed in good order: then both meta
+// pages lead to the same version. The newer version must hold all that its tip says, page by page: the head, the
+// records without a gap, and the hashes of the commits around its end. It is written and fsynced once more then, since
+// after a failed fsync the system may hold it for written. If it does not hold, and the version before does, and that
+// has all that state.db has seen, the newer one is set aside for good (Stat.CutShort): nobody was answered for it.
+// Else it is damage. OpenReadOnly can set nothing aside and says ErrCutShort. Whatever else is written to a segment
+// (its making, the hash of the file before) takes bbolt's two fsyncs, as does the first commit after Open, and one
+// behind a commit for which there was no room: pages that these left could be taken for its own. After a failed fsync
+// nothing is written to the segment any more.
 //
 // A segment is closed after 3 million records or 1 GiB, and at a restart when it is over 64 MiB, since
 // bbolt reads a file whole to append to it again; so opening takes as long however much is stored. Seqs

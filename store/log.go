@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -41,6 +42,9 @@ type segmentLog struct {
 	rolled   chan struct{}
 
 	unsynced bool // segments are made durable by who closes the log
+	cutShort bool // a commit that a power cut left in part was set aside when the log was opened
+
+	durable atomic.Uint64 // seq of the last record; a segment shows the next commit before it is
 
 	restored string // backup behind which the next record begins anew; "" = none
 
@@ -51,18 +55,24 @@ type segmentLog struct {
 	sums sync.Mutex   // held while a segment's hash is noted in the one behind it
 }
 
-// openLog opens what is there.
-func openLog(dir string, write bool, maxRecords int) (*segmentLog, error) {
+// openLog opens what is there. Records up to least are known to have been durable.
+func openLog(dir string, write bool, maxRecords int, least uint64) (*segmentLog, error) {
 	l := &segmentLog{dir: dir, maxRecords: uint64(maxRecords), rolled: make(chan struct{}, 1)}
 	firsts, dropped, err := listSegments(dir)
 	if err != nil {
 		return nil, err
+	}
+	if n := len(firsts); n > 0 {
+		if l.cutShort, err = lookAt(dir, segmentName(firsts[n-1]), write, least); err != nil {
+			return nil, err
+		}
 	}
 	for i, first := range firsts {
 		if err := l.openNext(first, write && i == len(firsts)-1, dropped); err != nil {
 			return nil, errors.Join(err, l.close())
 		}
 	}
+	l.durable.Store(l.last())
 	return l, nil
 }
 
@@ -190,7 +200,7 @@ func (l *segmentLog) active() *segment { return l.segments[len(l.segments)-1] }
 
 // append commits records that were made at the given time.
 func (l *segmentLog) append(at time.Time, values [][]byte, rules []byte) error {
-	if a := l.active(); l.restored != "" || a.db.IsReadOnly() || a.format < formatVersion || a.full(l.maxRecords, at) {
+	if a := l.active(); l.restored != "" || !a.appendable() || a.full(l.maxRecords, at) {
 		if err := l.roll(); err != nil {
 			return diskFull(err)
 		}
@@ -202,7 +212,7 @@ func (l *segmentLog) append(at time.Time, values [][]byte, rules []byte) error {
 	last := first + uint64(n) - 1
 	made := l.chain.next(last)
 	values[n-1] = appendCommit(values[n-1], made)
-	if err := l.active().append(first, values, rules); err != nil {
+	if err := l.active().append(first, values, rules, made.hash); err != nil {
 		l.chain.abandon()
 		return err
 	}
@@ -210,6 +220,7 @@ func (l *segmentLog) append(at time.Time, values [][]byte, rules []byte) error {
 		a.firstAt = at
 	}
 	l.chain.follow(made, last)
+	l.durable.Store(last)
 	if rules != nil {
 		l.rulesNow = rules
 	}
@@ -240,7 +251,7 @@ func (l *segmentLog) roll() error {
 func (l *segmentLog) create(head segmentHead) (*segment, error) {
 	s, err := createSegment(l.dir, head, l.maxRecords)
 	if err == nil {
-		s.db.NoSync, s.db.NoGrowSync = l.unsynced, l.unsynced
+		s.unsynced, s.db.NoGrowSync = l.unsynced, l.unsynced
 	}
 	return s, err
 }
@@ -301,11 +312,16 @@ func (l *segmentLog) fileOf(seq uint64) string {
 }
 
 func (l *segmentLog) readFrom(seq uint64, fn func(uint64, []byte) (bool, error)) error {
+	end := l.durable.Load()
 	for _, s := range l.from(seq) {
 		for done := false; !done; {
 			n := 0
 			stopped := false
 			err := s.read(seq, func(at uint64, value []byte) (bool, error) {
+				if at > end {
+					stopped = true
+					return false, nil
+				}
 				more, err := fn(at, value)
 				seq, n, stopped = at+1, n+1, !more
 				return more && n < readChunk, err
@@ -326,8 +342,12 @@ func (l *segmentLog) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var err error
-	for _, s := range l.segments {
-		err = errors.Join(err, s.db.Close())
+	for i, s := range l.segments {
+		closed := s.db.Close()
+		if closed == nil && i == len(l.segments)-1 && s.appendable() && s.single {
+			closed = settleClosed(s.path)
+		}
+		err = errors.Join(err, closed)
 	}
 	l.segments = nil
 	return err

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // openTestLog is a log of three records a segment.
 func openTestLog(t *testing.T, dir string, write bool) *segmentLog {
-	l, err := openLog(dir, write, 3)
+	l, err := openLog(dir, write, 3, 0)
 	require.NoError(t, err)
 	if write {
 		require.NoError(t, l.begin())
@@ -31,7 +31,7 @@ func openTestLog(t *testing.T, dir string, write bool) *segmentLog {
 }
 
 // cutoffs are values of records without text.
-func cutoffs(t *testing.T, first uint64, n int) (values [][]byte) {
+func cutoffs(t tb, first uint64, n int) (values [][]byte) {
 	var e encoder
 	for i := range n {
 		rec := statemachine.Record{Seq: first + uint64(i), At: began, Fact: &statemachine.Cutoff{Message: "M", Part: i}}
@@ -110,7 +110,7 @@ func TestSegmentLog_littleTraffic(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, makeDir(filepath.Join(dir, logDir)))
 	open := func() *segmentLog {
-		l, err := openLog(dir, true, DefaultSegmentRecords)
+		l, err := openLog(dir, true, DefaultSegmentRecords, 0)
 		require.NoError(t, err)
 		require.NoError(t, l.begin())
 		return l
@@ -149,7 +149,7 @@ func dropAll(t tb, l *segmentLog, seq uint64) {
 func TestSegmentLog_large(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, makeDir(filepath.Join(dir, logDir)))
-	l, err := openLog(dir, true, DefaultSegmentRecords)
+	l, err := openLog(dir, true, DefaultSegmentRecords, 0)
 	require.NoError(t, err)
 	require.NoError(t, l.begin())
 	value := cutoffs(t, 1, 1)[0]
@@ -159,7 +159,7 @@ func TestSegmentLog_large(t *testing.T) {
 	}
 	last := l.last()
 	require.NoError(t, l.close())
-	l, err = openLog(dir, true, DefaultSegmentRecords)
+	l, err = openLog(dir, true, DefaultSegmentRecords, 0)
 	require.NoError(t, err)
 	defer l.close()
 	require.Equal(t, last, l.last())

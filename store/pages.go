@@ -28,6 +28,7 @@ const (
 	elementSize   = 16
 	bucketHeader  = 16
 	metaSize      = 64
+	metaTxid      = 48
 	metaChecked   = 56 // octets that the checksum covers
 	branchPage    = 0x01
 	leafPage      = 0x02
@@ -45,6 +46,7 @@ type boltMeta struct {
 	root      uint64
 	highWater uint64 // number of pages in use
 	txid      uint64
+	slot      int // which of the two meta pages it is
 }
 
 // readMeta reads a meta page's content, after the page header.
@@ -59,7 +61,7 @@ func readMeta(b []byte) (boltMeta, error) {
 	case le.Uint64(b[metaChecked:]) != sum.Sum64():
 		return boltMeta{}, errors.New("checksum of a meta page")
 	}
-	m := boltMeta{int(le.Uint32(b[8:])), le.Uint64(b[16:]), le.Uint64(b[40:]), le.Uint64(b[48:])}
+	m := boltMeta{pageSize: int(le.Uint32(b[8:])), root: le.Uint64(b[16:]), highWater: le.Uint64(b[40:]), txid: le.Uint64(b[48:])}
 	if m.pageSize < 1024 || m.pageSize > maxPageSize || m.pageSize&(m.pageSize-1) != 0 {
 		return m, fmt.Errorf("page size %d", m.pageSize)
 	}
@@ -69,26 +71,33 @@ func readMeta(b []byte) (boltMeta, error) {
 // readMetas gives the newer of the two meta pages. spoilt is what is wrong with the other one, which a
 // power cut may leave so without harm.
 func readMetas(f *os.File) (m boltMeta, spoilt, err error) {
+	m, _, spoilt, err = readBothMetas(f)
+	return m, spoilt, err
+}
+
+// readBothMetas gives the older one as well, unless it is spoilt.
+func readBothMetas(f *os.File) (newer, older boltMeta, spoilt, err error) {
 	size := os.Getpagesize()
 	var b [2][pageHeader + metaSize]byte
 	if _, err := f.ReadAt(b[0][:], 0); err != nil {
-		return m, nil, errors.New("too short for a store file")
+		return newer, older, nil, errors.New("too short for a store file")
 	}
 	first, err0 := readMeta(b[0][pageHeader:])
 	if err0 == nil {
 		size = first.pageSize
 	}
 	if _, err := f.ReadAt(b[1][:], int64(size)); err != nil {
-		return m, nil, errors.New("too short for a store file")
+		return newer, older, nil, errors.New("too short for a store file")
 	}
 	second, err1 := readMeta(b[1][pageHeader:])
+	second.slot = 1
 	switch {
 	case err0 != nil && err1 != nil:
-		return m, nil, err0
+		return newer, older, nil, err0
 	case err1 != nil || err0 == nil && first.txid > second.txid:
-		return first, err1, nil
+		return first, second, err1, nil
 	}
-	return second, err0, nil
+	return second, first, err0, nil
 }
 
 // checkHeader finds what no bbolt file is, and one that was cut short. It gives how many octets are in use.
@@ -177,6 +186,8 @@ func (e *pageError) Error() string { return fmt.Sprintf("page %d: %v", e.id, e.e
 
 func (e *pageError) Unwrap() error { return e.err }
 
+var errTooDeep = errors.New("tree too deep")
+
 type pageWalk struct {
 	data []byte
 	meta boltMeta
@@ -186,7 +197,7 @@ type pageWalk struct {
 // page walks the tree under a page whose keys must be from low on and below high; nil = no bound.
 func (w *pageWalk) page(id uint64, low, high []byte, depth int) error {
 	if depth > maxDepth {
-		return &pageError{id, low, errors.New("tree too deep")}
+		return &pageError{id, low, errTooDeep}
 	}
 	b, err := w.read(id)
 	if err != nil {
@@ -229,6 +240,21 @@ func (w *pageWalk) bucket(value []byte, depth int) error {
 
 // read gives a page with its overflow pages, and refuses one that was met before.
 func (w *pageWalk) read(id uint64) ([]byte, error) {
+	b, err := w.peek(id)
+	if err != nil {
+		return nil, err
+	}
+	for i := id; i < id+uint64(len(b)/w.meta.pageSize); i++ {
+		if w.seen[i/64]&(1<<(i%64)) != 0 {
+			return nil, errors.New("used twice")
+		}
+		w.seen[i/64] |= 1 << (i % 64)
+	}
+	return b, nil
+}
+
+// peek gives a page with its overflow pages.
+func (w *pageWalk) peek(id uint64) ([]byte, error) {
 	if id < minBoltPages || id >= w.meta.highWater {
 		return nil, errors.New("no such page")
 	}
@@ -237,12 +263,6 @@ func (w *pageWalk) read(id uint64) ([]byte, error) {
 	overflow := uint64(le.Uint32(b[12:]))
 	if le.Uint64(b) != id || overflow >= w.meta.highWater-id {
 		return nil, fmt.Errorf("names itself %d, with %d more", le.Uint64(b), overflow)
-	}
-	for i := id; i <= id+overflow; i++ {
-		if w.seen[i/64]&(1<<(i%64)) != 0 {
-			return nil, errors.New("used twice")
-		}
-		w.seen[i/64] |= 1 << (i % 64)
 	}
 	return b[:(overflow+1)*size], nil
 }
@@ -254,40 +274,59 @@ type below struct {
 	bucket []byte
 }
 
-// readElements checks a page's elements, whose keys must ascend from low on and stay below high.
+// readElements gives what a page leads to.
 func readElements(b, low, high []byte) (leads []below, err error) {
+	err = eachElement(b, low, high, func(e element) error {
+		switch {
+		case e.branch:
+			leads = append(leads, below{key: e.key, child: e.child})
+		case e.bucket:
+			leads = append(leads, below{bucket: e.value})
+		}
+		return nil
+	})
+	return leads, err
+}
+
+// element is one of a page.
+type element struct {
+	key, value     []byte
+	child          uint64
+	branch, bucket bool // neither: key and value
+}
+
+// eachElement checks a page's elements, whose keys must ascend from low on and stay below high, and hands them out.
+func eachElement(b, low, high []byte, fn func(element) error) error {
 	flags, count := le.Uint16(b[8:]), int(le.Uint16(b[10:]))
 	if flags != branchPage && flags != leafPage || pageHeader+count*elementSize > len(b) || flags == branchPage && count == 0 {
-		return nil, fmt.Errorf("%d elements of kind %#x", count, flags)
+		return fmt.Errorf("%d elements of kind %#x", count, flags)
 	}
 	last := low
 	for i := range count {
 		at := pageHeader + i*elementSize
 		el := b[at : at+elementSize]
+		e := element{branch: flags == branchPage}
 		var kind uint32
 		var offset, keySize, valueSize uint64
-		if flags == branchPage {
-			offset, keySize = uint64(le.Uint32(el)), uint64(le.Uint32(el[4:]))
+		if e.branch {
+			offset, keySize, e.child = uint64(le.Uint32(el)), uint64(le.Uint32(el[4:])), le.Uint64(el[8:])
 		} else {
 			kind = le.Uint32(el)
 			offset, keySize, valueSize = uint64(le.Uint32(el[4:])), uint64(le.Uint32(el[8:])), uint64(le.Uint32(el[12:]))
 		}
 		start := uint64(at) + offset
 		if kind > bucketElement || start < uint64(pageHeader+count*elementSize) || start+keySize+valueSize > uint64(len(b)) {
-			return nil, fmt.Errorf("element %d lies outside", i)
+			return fmt.Errorf("element %d lies outside", i)
 		}
-		key := b[start : start+keySize]
-		order := bytes.Compare(key, last)
-		if order < 0 || order == 0 && i > 0 || high != nil && bytes.Compare(key, high) >= 0 {
-			return nil, fmt.Errorf("element %d out of order", i)
+		e.key, e.value, e.bucket = b[start:start+keySize], b[start+keySize:start+keySize+valueSize], kind == bucketElement
+		order := bytes.Compare(e.key, last)
+		if order < 0 || order == 0 && i > 0 || high != nil && bytes.Compare(e.key, high) >= 0 {
+			return fmt.Errorf("element %d out of order", i)
 		}
-		last = key
-		switch {
-		case flags == branchPage:
-			leads = append(leads, below{key: key, child: le.Uint64(el[8:])})
-		case kind == bucketElement:
-			leads = append(leads, below{bucket: b[start+keySize : start+keySize+valueSize]})
+		last = e.key
+		if err := fn(e); err != nil {
+			return err
 		}
 	}
-	return leads, nil
+	return nil
 }

@@ -82,7 +82,7 @@ func (s *Store) openLogOnly() (err error) {
 	} else if !there {
 		return ErrNoStore
 	}
-	s.log, err = openLog(s.cfg.Dir, false, s.cfg.SegmentRecords)
+	s.log, err = openLog(s.cfg.Dir, false, s.cfg.SegmentRecords, 0)
 	s.journal = s.log
 	return err
 }

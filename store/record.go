@@ -14,7 +14,8 @@ import (
 // formatVersion is the log's that this program writes, and stateVersion state.db's. It reads all logs up to it
 // and refuses newer ones; a state.db of an earlier version is upgraded, or made anew.
 const (
-	formatVersion = 2 // 1 had commits without number and skip (chain.go)
+	formatVersion = 3 // 1 had commits without number and skip (chain.go); 2 had no tip (tip.go)
+	tipFormat     = 3 // the first with one
 	stateVersion  = 4 // 1 had no windows; 2 had what waits for a retry by time first, and counts of the queue as a whole; 3 had no states
 )
 

@@ -133,7 +133,7 @@ func BenchmarkAppend(b *testing.B) {
 		b.Run(fmt.Sprintf("group=%d", group), func(b *testing.B) {
 			dir := b.TempDir()
 			require.NoError(b, makeDir(filepath.Join(dir, logDir)))
-			l, err := openLog(dir, true, DefaultSegmentRecords)
+			l, err := openLog(dir, true, DefaultSegmentRecords, 0)
 			require.NoError(b, err)
 			require.NoError(b, l.begin())
 			defer l.close()

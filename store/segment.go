@@ -59,6 +59,13 @@ type segment struct {
 	backup string // of which the restore left a gap before it; "" = there is none
 	after  uint64 // last seq before the gap
 
+	fsync    func() error // of its file
+	writing  sync.Mutex   // held while a transaction is written, and made durable
+	tip      tip          // of the newest version
+	single   bool         // the next commit may do with one fsync: the transaction before was made here, and is durable
+	failed   error        // of a transaction of which it is not known what it left
+	unsynced bool         // made durable by who closes the log
+
 	mu      sync.RWMutex // held while its file is read
 	retired bool         // closed, on its way out
 }
@@ -99,29 +106,40 @@ func segmentOptions(maxRecords uint64) bbolt.Options {
 func createSegment(dir string, head segmentHead, maxRecords uint64) (*segment, error) {
 	s := &segment{name: segmentName(head.first), first: head.first, last: head.first - 1, format: formatVersion, backup: head.backup, after: head.after}
 	s.path = filepath.Join(dir, s.name)
+	s.tip = tip{before: s.last, last: s.last, hash: head.chain.head}
 	db, err := createBolt(s.path, s.name, segmentOptions(maxRecords), func(tx *bbolt.Tx) error {
-		b, err := tx.CreateBucket(bucketHead)
-		if err != nil {
-			return err
-		}
-		if _, err = tx.CreateBucket(bucketRecords); err != nil {
-			return err
-		}
-		for _, kv := range [][2][]byte{
-			{keyFormat, seqKey(formatVersion)}, {keyFirst, seqKey(head.first)}, {keyPrevious, seqKey(head.previous)},
-			{keyChain, head.chain.head[:]}, {keySkips, head.chain.skips.append(nil)}, {keyRules, head.rules}, {keyRulesNow, head.rulesNow},
-		} {
-			if err := b.Put(kv[0], kv[1]); err != nil {
+		for _, name := range [][]byte{bucketHead, bucketRecords, bucketTip} {
+			if _, err := tx.CreateBucket(name); err != nil {
 				return err
 			}
 		}
-		if head.backup == "" {
-			return nil
+		if err := head.put(tx.Bucket(bucketHead)); err != nil {
+			return err
 		}
-		return errors.Join(b.Put(keyBackup, []byte(head.backup)), b.Put(keyAfter, seqKey(head.after)))
+		return s.tip.put(tx, true)
 	})
-	s.db = db
+	s.use(db)
 	return s, err
+}
+
+func (s *segment) use(db *bbolt.DB) {
+	s.db = db
+	s.fsync = db.Sync
+}
+
+func (h *segmentHead) put(b *bbolt.Bucket) error {
+	for _, kv := range [][2][]byte{
+		{keyFormat, seqKey(formatVersion)}, {keyFirst, seqKey(h.first)}, {keyPrevious, seqKey(h.previous)},
+		{keyChain, h.chain.head[:]}, {keySkips, h.chain.skips.append(nil)}, {keyRules, h.rules}, {keyRulesNow, h.rulesNow},
+	} {
+		if err := b.Put(kv[0], kv[1]); err != nil {
+			return err
+		}
+	}
+	if h.backup == "" {
+		return nil
+	}
+	return errors.Join(b.Put(keyBackup, []byte(h.backup)), b.Put(keyAfter, seqKey(h.after)))
 }
 
 // reopenBytes is how large a segment may be to be appended to again after a restart: bbolt reads all of it
@@ -129,7 +147,7 @@ func createSegment(dir string, head segmentHead, maxRecords uint64) (*segment, e
 const reopenBytes = 64 << 20
 
 // openSegment opens a segment for reading, and if write is set and it is not too large to append up to
-// maxRecords to it as well.
+// maxRecords to it as well. The last one was looked at before.
 func openSegment(dir string, first uint64, write bool, maxRecords uint64) (*segment, segmentHead, error) {
 	s := &segment{name: segmentName(first), first: first, last: first - 1}
 	s.path = filepath.Join(dir, s.name)
@@ -144,9 +162,11 @@ func openSegment(dir string, first uint64, write bool, maxRecords uint64) (*segm
 		}
 		options = segmentOptions(maxRecords)
 	}
-	if s.db, err = openBolt(s.path, s.name, options); err != nil {
+	db, err := openBolt(s.path, s.name, options)
+	if err != nil {
 		return nil, segmentHead{}, err
 	}
+	s.use(db)
 	var head segmentHead
 	err = s.view(func(tx *bbolt.Tx) error {
 		if head, err = readHead(tx); err != nil {
@@ -169,8 +189,8 @@ func openSegment(dir string, first uint64, write bool, maxRecords uint64) (*segm
 		s.backup, s.after = head.backup, head.after
 		return nil
 	})
-	if err == nil && !s.db.IsReadOnly() && s.format < formatVersion && s.last < s.first {
-		err = s.renew()
+	if err == nil && !s.db.IsReadOnly() {
+		err = s.readyToAppend(head)
 	}
 	if err != nil {
 		return nil, head, errors.Join(s.damaged(0, err), s.db.Close())
@@ -185,18 +205,35 @@ func firstAt(tx *bbolt.Tx) (time.Time, error) {
 	return o.at, err
 }
 
+// appendable reports whether records may follow in a segment, for all that is known of it.
+func (s *segment) appendable() bool { return !s.db.IsReadOnly() && s.format >= formatVersion }
+
 // full reports whether what is recorded at the given time begins another segment.
 func (s *segment) full(maxRecords uint64, at time.Time) bool {
 	return s.last+1-s.first >= maxRecords || s.bytes.Load() >= segmentBytes ||
 		!s.firstAt.IsZero() && at.Sub(s.firstAt) >= segmentSpan
 }
 
-// renew makes a segment of an older format that holds no record one of today's.
-func (s *segment) renew() error {
-	s.format = formatVersion
-	return guard(s.name, func() error {
-		return s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(bucketHead).Put(keyFormat, seqKey(formatVersion)) })
-	})
+// readyToAppend brings the tip, and makes a segment of an older format that holds no record one of today's.
+func (s *segment) readyToAppend(head segmentHead) error {
+	switch {
+	case s.format >= tipFormat:
+		return s.view(func(tx *bbolt.Tx) (err error) {
+			b := tx.Bucket(bucketTip)
+			if b == nil {
+				return errNoTip
+			}
+			s.tip, err = readTip(b.Get(keyTip))
+			return err
+		})
+	case s.last >= s.first:
+		return nil
+	}
+	s.format, s.tip = formatVersion, tip{before: s.last, last: s.last, hash: head.chain.head}
+	return s.update(revision{head: func(b *bbolt.Bucket) error {
+		_, err := b.Tx().CreateBucketIfNotExists(bucketTip)
+		return errors.Join(err, b.Put(keyFormat, seqKey(formatVersion)))
+	}})
 }
 
 func readHead(tx *bbolt.Tx) (h segmentHead, err error) {
@@ -262,31 +299,28 @@ func (s *segment) damaged(seq uint64, err error) error {
 	return &DamagedError{File: s.name, Seq: seq, Err: err}
 }
 
-// append writes one commit and makes it durable. rules, when not nil, becomes the newest in the head.
-func (s *segment) append(first uint64, values [][]byte, rules []byte) error {
-	err := guard(s.name, func() error {
-		return s.db.Update(func(tx *bbolt.Tx) error {
-			if rules != nil {
-				if err := tx.Bucket(bucketHead).Put(keyRulesNow, rules); err != nil {
-					return err
-				}
+// append writes one commit, which has the given hash, and makes it durable. rules, when not nil, becomes the newest
+// in the head.
+func (s *segment) append(first uint64, values [][]byte, rules []byte, made hash) error {
+	c := revision{last: first + uint64(len(values)) - 1, hash: made}
+	c.records = func(b *bbolt.Bucket) error {
+		b.FillPercent = 1
+		var key [8]byte
+		for i, value := range values {
+			binary.BigEndian.PutUint64(key[:], first+uint64(i))
+			if err := b.Put(key[:], value); err != nil {
+				return err
 			}
-			b := tx.Bucket(bucketRecords)
-			b.FillPercent = 1
-			var key [8]byte
-			for i, value := range values {
-				binary.BigEndian.PutUint64(key[:], first+uint64(i))
-				if err := b.Put(key[:], value); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	})
-	if err != nil {
-		return diskFull(err)
+		}
+		return nil
 	}
-	s.last = first + uint64(len(values)) - 1
+	if rules != nil {
+		c.head = func(b *bbolt.Bucket) error { return b.Put(keyRulesNow, rules) }
+	}
+	if err := s.update(c); err != nil {
+		return err
+	}
+	s.last = c.last
 	var size int
 	for _, v := range values {
 		size += len(v) + elementSize + len(seqKey(0))
@@ -324,9 +358,7 @@ var errRecordMissing = errors.New("record is missing")
 func (s *segment) putSum(before string) error {
 	sum, err := fileSum(before)
 	if err == nil {
-		err = guard(s.name, func() error {
-			return s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(bucketHead).Put(keySum, sum) })
-		})
+		err = s.update(revision{head: func(b *bbolt.Bucket) error { return b.Put(keySum, sum) }})
 	}
 	if err = diskFull(err); errors.Is(err, ErrDiskFull) {
 		return nil

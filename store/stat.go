@@ -19,12 +19,13 @@ type Stat struct {
 	Messages   int64
 	Open       map[statemachine.ExceptionKind]int64
 	Rebuilt    bool // state.db was missing at Open, or of an earlier format, and was, or is being, made anew from the log
+	CutShort   bool // a commit that the power cut short, and nobody was answered for, was set aside at Open
 }
 
 // Stat reads counters; it does not wait for the applier.
 func (s *Store) Stat(context.Context) (Stat, error) {
 	st := Stat{
-		Records: s.end.Load(), Applied: s.applied.Load(), Rebuilt: s.rebuilt,
+		Records: s.end.Load(), Applied: s.applied.Load(), Rebuilt: s.rebuilt, CutShort: s.log.cutShort,
 		Open: make(map[statemachine.ExceptionKind]int64),
 	}
 	for _, segment := range s.log.from(0) {

@@ -57,7 +57,7 @@ type Store struct {
 
 // Open opens data_dir for the daemon, and makes it when there is none. It waits for commands that read
 // it at that moment, half a minute at most. After an error (ErrLocked, ErrNewerFormat, *DamagedError, the
-// system's) nothing was changed. Records that state.db lacks are applied by Run: all of them when it is not
+// system's) nothing was changed, but for a commit that was cut short (ErrCutShort). Records that state.db lacks are applied by Run: all of them when it is not
 // there, or of an earlier format, which is set aside. Close must be called.
 func Open(cfg Config) (*Store, error) {
 	s, err := open(cfg.withDefaults(), true)
@@ -68,7 +68,7 @@ func Open(cfg Config) (*Store, error) {
 }
 
 // OpenReadOnly opens data_dir for reading while no daemon has it (ErrLocked when one does; ErrNoStore
-// when there is nothing). Nothing is written: what state.db lacks is folded in memory, all of the log
+// when there is nothing; ErrCutShort when Open has to set a commit aside first). Nothing is written: what state.db lacks is folded in memory, all of the log
 // if there is no state.db, or one of format 1. Run and what writes answer ErrReadOnly.
 func OpenReadOnly(cfg Config) (*Store, error) {
 	s, err := open(cfg.withDefaults(), false)
@@ -136,7 +136,11 @@ func (s *Store) openFiles(write bool) error {
 			return err
 		}
 	}
-	if s.log, err = openLog(s.cfg.Dir, write, s.cfg.SegmentRecords); err != nil {
+	least, err := s.cursor()
+	if err != nil {
+		return err
+	}
+	if s.log, err = openLog(s.cfg.Dir, write, s.cfg.SegmentRecords, least); err != nil {
 		return err
 	}
 	s.journal = s.log
@@ -215,6 +219,15 @@ func (s *Store) makeDirs() error {
 		return err
 	}
 	return makeDir(filepath.Join(s.cfg.Dir, logDir))
+}
+
+// cursor is the last record that state.db has seen; 0 = there is none.
+func (s *Store) cursor() (uint64, error) {
+	if s.state == nil {
+		return 0, nil
+	}
+	m, err := stateMetaOf(s.state)
+	return m.cursor, err
 }
 
 // checkState refuses a state.db that has seen more than the log holds. older is its format when that is an

@@ -83,6 +83,7 @@ func asFailure(err error) *failure {
 		{control.ErrLost, control.ErrLost.Error(), "see whether it still runs (esmed binds), then try again: with a ref, what was accepted is recognised"},
 		{store.ErrLocked, "the data directory is in use by a daemon that does not listen on this socket", "name the daemon's socket with --socket or ESMED_SOCKET"},
 		{store.ErrNewerFormat, err.Error(), "use the esmed that wrote it, or a newer one"},
+		{store.ErrCutShort, err.Error(), "start the daemon, which sets that commit aside: nobody was answered for it"},
 		{store.ErrPartialBackup, err.Error(), "delete it, and make another one: esmed backup DIR"},
 		{store.ErrDiskFull, err.Error(), "free space there, then try again: nothing was changed"},
 		{control.ErrInUse, err.Error(), "stop that process first, or give this one an api.socket of its own"},

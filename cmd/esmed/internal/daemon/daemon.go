@@ -91,9 +91,7 @@ func Run(ctx context.Context, cfg *config.Config, opts Options) (err error) {
 		return fmt.Errorf("daemon: %w", err)
 	}
 	d.log.Info("starting", zap.String("version", opts.Version), zap.String("data_dir", cfg.DataDir))
-	if stat, err := d.store.Stat(ctx); err == nil && stat.Rebuilt {
-		d.log.Warn("state.db is made anew from the log", zap.Uint64("records", stat.Records))
-	}
+	d.logOpened(ctx)
 	err = errors.Join(d.serve(ctx), d.store.Close())
 	d.quiet.flush(time.Now(), 0)
 	if err != nil {
@@ -102,6 +100,20 @@ func Run(ctx context.Context, cfg *config.Config, opts Options) (err error) {
 	}
 	d.log.Info("stopped")
 	return nil
+}
+
+// logOpened says what the store found when it was opened.
+func (d *daemon) logOpened(ctx context.Context) {
+	stat, err := d.store.Stat(ctx)
+	if err != nil {
+		return
+	}
+	if stat.CutShort {
+		d.log.Warn("a commit that was cut short is set aside: nobody was answered for it", zap.Uint64("records", stat.Records))
+	}
+	if stat.Rebuilt {
+		d.log.Warn("state.db is made anew from the log", zap.Uint64("records", stat.Records))
+	}
 }
 
 func (d *daemon) openLogs() (err error) {
