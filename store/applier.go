@@ -9,7 +9,7 @@ import (
 const (
 	// applyBatch bounds a batch, and with it the applier's memory and how long a query waits at most. As much waits
 	// to be written at most, and as much is on its way.
-	applyBatch = 16384
+	applyBatch = 8192
 	// applyStep is how many records are taken at a time, between looks at who waits.
 	applyStep = 256
 )

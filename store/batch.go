@@ -112,7 +112,7 @@ func (b *batch) begin(tx *stateTx, parts partitions, rules rulesInForce) error {
 }
 
 // batchOctets bounds what a batch holds in memory, beside applyBatch, for those of long messages.
-const batchOctets = 16 << 20
+const batchOctets = 4 << 20
 
 func (b *batch) full() bool { return b.octets+b.over.arena.size() >= batchOctets }
 

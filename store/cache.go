@@ -4,7 +4,7 @@ import "esmed/statemachine"
 
 // cachedOctets bounds each of the two generations of a messageCache. It is for the answer to a submit and the receipts
 // that come at once: a message that nothing is heard of for some thousand others is read again when there is.
-const cachedOctets = 6 << 20
+const cachedOctets = 4 << 20
 
 // messageCache keeps messages that the last batches changed, since the next record about them is
 // rarely far. It belongs to one applier.

@@ -37,7 +37,7 @@
 // milliseconds later, at once when a query waits for it, and lays what that changes over state.db, in memory:
 // that is what queries read, so what they see follows from durable records, though it may be in no file but the
 // log yet. A query waits until the applier has passed the end that the log had when it came. What lies over
-// state.db is written when it is two seconds old, or of 16384 records, or takes 8 MiB, while the applier goes on
+// state.db is written when it is two seconds old, or of 8192 records, or takes 4 MiB, while the applier goes on
 // with as much again. After a crash that much is folded once more. Accepts wait while the applier is 65536 records
 // behind, and while 512 others wait for the writer; receptions wait for neither, so behind two commits at most.
 // While state.db cannot be written (the disk is full) the applier goes on until as much waits as there is room

@@ -71,7 +71,7 @@ func (l *layers) list() {
 }
 
 // layerOctets bounds what waits to be written, beside applyBatch.
-const layerOctets = 8 << 20
+const layerOctets = 4 << 20
 
 // full reports whether as much waits to be written as should be written at once.
 func (l *layers) full() bool {
