@@ -98,7 +98,7 @@ func (s *Store) sendAdmitted(ctx context.Context, a *statemachine.MessageAccepte
 // admitted.
 func (s *Store) makeRoom(ctx context.Context) error {
 	if !s.keepsUp() {
-		if err := s.await(ctx, s.keepsUp); err != nil {
+		if err := s.await(ctx, s.keepsUp, s.stuck.Load); err != nil {
 			return err
 		}
 	}

@@ -110,6 +110,7 @@ func (a *applying) batch(now time.Time) error {
 	})
 	if a.foldFails = passing(err); a.foldFails {
 		a.next = now.Add(obstaclePause)
+		a.lookStuck()
 		s.obstruct(err)
 		return nil
 	}
@@ -144,10 +145,19 @@ func (a *applying) publish(b *batch, witness Witness) {
 
 // passed says that the applier has gone on.
 func (a *applying) passed() {
+	a.lookStuck()
 	if !a.foldFails && !a.writeFails {
 		a.s.obstruct(nil)
 	}
 	a.s.changed.send()
+}
+
+// lookStuck finds out whether nothing more is folded for now, and says so to those who wait.
+func (a *applying) lookStuck() {
+	stuck := a.foldFails || a.writeFails && a.s.applier.layers.full()
+	if a.s.stuck.Swap(stuck) != stuck {
+		a.s.changed.send()
+	}
 }
 
 // write begins to write what waits, when it is time and nothing else is written.
@@ -176,6 +186,7 @@ func (a *applying) written(err error) error {
 	a.wrote = nil
 	if a.writeFails = passing(err); a.writeFails {
 		a.due = now.Add(obstaclePause)
+		a.lookStuck()
 		s.obstruct(err)
 		return nil
 	}

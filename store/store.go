@@ -51,6 +51,7 @@ type Store struct {
 	changed  broadcast                // at each batch of the applier, and when it cannot go on
 	judged   judged                   // what came of records that somebody waits for
 	blocked  atomic.Pointer[obstacle] // what keeps the applier from going on; nil = nothing
+	stuck    atomic.Bool              // and from folding, not only from writing what is folded
 	ended    chan struct{}            // closed when Run has ended
 	ran      atomic.Bool
 }

@@ -39,7 +39,7 @@ func (s *Store) Sync(ctx context.Context) error {
 	}
 	raise(&s.wanted, target)
 	s.wake()
-	if err := s.await(ctx, func() bool { return s.applied.Load() >= target }); err != nil {
+	if err := s.await(ctx, func() bool { return s.applied.Load() >= target }, s.stuck.Load); err != nil {
 		return fmt.Errorf("store: sync: %w", err)
 	}
 	return nil
@@ -53,7 +53,7 @@ func (s *Store) settle(ctx context.Context) error {
 	}
 	raise(&s.settling, target)
 	s.wake()
-	return s.await(ctx, func() bool { return s.settled.Load() >= target })
+	return s.await(ctx, func() bool { return s.settled.Load() >= target }, func() bool { return true })
 }
 
 // raise makes a number at least so great.
@@ -62,15 +62,15 @@ func raise(n *atomic.Uint64, least uint64) {
 	}
 }
 
-// await waits for what the applier's batches bring about.
-func (s *Store) await(ctx context.Context, reached func() bool) error {
+// await waits for what the applier's batches bring about. An obstacle counts while stuck is true.
+func (s *Store) await(ctx context.Context, reached, stuck func() bool) error {
 	for {
 		next := s.changed.next()
 		if reached() {
 			return nil
 		}
 		var over <-chan time.Time
-		if o := s.blocked.Load(); o != nil {
+		if o := s.blocked.Load(); o != nil && stuck() {
 			left := obstaclePatience - time.Since(o.since)
 			if left <= 0 {
 				return fmt.Errorf("%w: %d records behind: %w", ErrObstructed, s.end.Load()-s.settled.Load(), o.err)

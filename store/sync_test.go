@@ -2,14 +2,20 @@ package store
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
+
+	"esmed/statemachine"
 )
 
 // obstructed runs a store whose applier cannot read a text's key, as it needs to since state.db is to be
@@ -85,4 +91,76 @@ func TestSync_whileTheApplierCannotGoOn(t *testing.T) {
 			require.NoError(t, stop())
 		})
 	})
+}
+
+// withoutRoomFor has a file that is open refuse whatever is written to it, until mended.
+func withoutRoomFor(t *testing.T, path string) (mend func()) {
+	t.Helper()
+	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("this system has no device that is always full: ", err)
+	}
+	const descriptors = "/proc/self/fd"
+	open, err := os.ReadDir(descriptors)
+	require.NoError(t, err)
+	for _, fd := range open {
+		if at, err := os.Readlink(filepath.Join(descriptors, fd.Name())); err != nil || at != path {
+			continue
+		}
+		n, err := strconv.Atoi(fd.Name())
+		require.NoError(t, err)
+		kept, err := syscall.Dup(n)
+		require.NoError(t, err)
+		require.NoError(t, syscall.Dup3(int(full.Fd()), n, syscall.O_CLOEXEC))
+		return func() {
+			require.NoError(t, syscall.Dup3(kept, n, syscall.O_CLOEXEC))
+			require.NoError(t, errors.Join(syscall.Close(kept), full.Close()))
+		}
+	}
+	require.Fail(t, "nobody has it open", path)
+	return nil
+}
+
+// TestSync_whileStateCannotBeWritten has queries answered as long as there is room in memory for what they see.
+func TestSync_whileStateCannotBeWritten(t *testing.T) {
+	cfg := testConfig(t.TempDir())
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, cfg)
+		ctx := t.Context()
+		for i := range 3 { // the file has room before the disk is full
+			s.append(life(fmt.Sprint("A", i), fmt.Sprint("X", i), "a text")...)
+			require.NoError(t, s.Sync(ctx))
+			require.NoError(t, s.settle(ctx))
+		}
+		mend := withoutRoomFor(t, filepath.Join(cfg.Dir, stateFile))
+		s.append(message("B", "", "a text"))
+		require.NoError(t, s.Sync(ctx))
+		require.ErrorIs(t, s.settle(ctx), ErrObstructed)
+		time.Sleep(time.Minute)
+		s.append(message("C", "", "a text"))
+		_, err := s.Message(ctx, "C")
+		require.NoError(t, err, "it is seen all the same")
+		require.ErrorIs(t, s.settle(ctx), ErrDiskFull)
+
+		var filling []statemachine.Fact
+		for range 1000 {
+			filling = append(filling, &statemachine.SessionEvent{SMSC: "alpha", Session: "alpha/1", Event: "bound"})
+		}
+		for range applyBatch/len(filling) + 1 {
+			s.append(filling...)
+		}
+		for err = nil; err == nil; err = s.Sync(ctx) {
+			s.append(filling...)
+		}
+		require.ErrorIs(t, err, ErrObstructed)
+		_, err = s.Accept(ctx, message("D", "", "a text"))
+		require.NoError(t, err, "the log goes on")
+		mend()
+		time.Sleep(2 * obstaclePause)
+		require.NoError(t, s.settle(ctx))
+		_, err = s.Message(ctx, "D")
+		require.NoError(t, err)
+		require.NoError(t, s.stop())
+	})
+	clean(t, cfg)
 }
