@@ -247,7 +247,7 @@ func (w *messageWalk) enter(tx *stateTx) error {
 		return err
 	}
 	if w.in != nil && len(parts) > 0 && w.in.number >= parts[0].number {
-		return nil
+		return w.goOn(tx, parts[w.in.number-parts[0].number])
 	}
 	if w.filter.To != "" {
 		if parts, err = tx.holding(parts, tableDests, destPrefix(w.filter.To)); err != nil {
@@ -275,6 +275,20 @@ func (w *messageWalk) enter(tx *stateTx) error {
 		}
 	}
 	w.in, w.done = nil, true
+	return nil
+}
+
+// goOn takes note of what became of the partition since the step before. Once its messages were moved between states it
+// is not known how many are left of those that the filter takes: as many as there are now at most.
+func (w *messageWalk) goOn(tx *stateTx, head *partition) error {
+	p, err := readPartition(tx, head)
+	if err != nil {
+		return err
+	}
+	if p.states != w.in.states {
+		w.left = w.filter.held(p)
+	}
+	w.in = p
 	return nil
 }
 

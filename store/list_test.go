@@ -170,6 +170,73 @@ func TestMessages_look_at_few(t *testing.T) {
 	}
 }
 
+// TestMessages_whose_states_change has messages change their states between two looks of a list: one that is in a state
+// that is asked for all the while, and that the list comes to last, is found.
+func TestMessages_whose_states_change(t *testing.T) {
+	const messages = 2*visitRows + 10
+	id := func(n int) statemachine.ID { return statemachine.ID(fmt.Sprintf("M%04d", n)) }
+	had := func(n, facts int) []statemachine.Fact {
+		return life(string(id(n)), fmt.Sprint("X", n), "a text")[:facts]
+	}
+	doubted := func(n int) []statemachine.Fact {
+		return append(had(n, 2), &statemachine.AttemptInDoubt{Message: id(n), Part: 1, Attempt: 1, SMSC: "alpha", Session: "alpha/1", Cause: "cut"})
+	}
+	refused := func(n int, status uint32, temporary bool) statemachine.Fact {
+		return &statemachine.SubmitResp{Message: id(n), Part: 1, Attempt: 1, SMSC: "alpha", Session: "alpha/1", SequenceNumber: 7, CommandStatus: status, Temporary: temporary}
+	}
+	for _, tt := range []struct {
+		name    string
+		states  []statemachine.State
+		last    func(n int) []statemachine.Fact // that the one had, and that the others had
+		others  func(n int) []statemachine.Fact
+		between func(last int) statemachine.Fact // the two looks
+	}{
+		{
+			"it goes to a state that none was in", []statemachine.State{statemachine.InDoubt, statemachine.Failed}, doubted, doubted,
+			func(last int) statemachine.Fact { return refused(last, 0x0B, false) },
+		},
+		{
+			"another one comes to its state before", []statemachine.State{statemachine.Queued},
+			func(n int) []statemachine.Fact { return had(n, 1) },
+			func(n int) []statemachine.Fact { return had(n, 2) },
+			func(int) statemachine.Fact { return refused(messages/2, 0x58, true) },
+		},
+	} {
+		for _, oldestFirst := range []bool{false, true} {
+			t.Run(fmt.Sprint(tt.name, ", oldest first ", oldestFirst), func(t *testing.T) {
+				s := startIn(t, testConfig(t.TempDir()))
+				ctx := context.Background()
+				_, err := s.SetRules(ctx, rulesOf("1"))
+				require.NoError(t, err)
+				last := 0
+				if oldestFirst {
+					last = messages - 1
+				}
+				var all []statemachine.Fact
+				for n := range messages {
+					if n == last {
+						all = append(all, tt.last(n)...)
+					} else {
+						all = append(all, tt.others(n)...)
+					}
+				}
+				s.append(all...)
+				require.NoError(t, s.Sync(ctx))
+				w := messageWalk{filter: &Filter{States: tt.states, OldestFirst: oldestFirst}, limit: messages}
+				require.NoError(t, s.view(w.step))
+				require.False(t, w.done)
+				s.append(tt.between(last))
+				require.NoError(t, s.Sync(ctx))
+				for !w.done {
+					require.NoError(t, s.view(w.step))
+				}
+				require.NotEmpty(t, w.items)
+				require.Equal(t, id(last), w.items[len(w.items)-1].ID)
+			})
+		}
+	}
+}
+
 func TestIDTime(t *testing.T) {
 	for _, id := range []statemachine.ID{"", "M1", "01KB9A0000", "01kb9a00000000000000000000", "01KBIA00000000000000000000", "01KB9A-0000000000000000000"} {
 		_, ok := idTime(id)
