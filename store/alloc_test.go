@@ -59,3 +59,25 @@ func TestMessage_allocations(t *testing.T) {
 		}
 	}))
 }
+
+// TestHolding_allocations: who looks a key up makes none but the hash's own.
+func TestHolding_allocations(t *testing.T) {
+	const sealed = 2*filterGroupSize + 5
+	fs, all, key := new(filters), make(partitions, sealed+1), idKey("alpha", "c0f1a2b3-7a51-4f0e-9d3c-5b8e6a7f0c12")
+	h := hashKey(tableIDs, key)
+	for i := range all {
+		all[i] = &partition{number: uint32(i)}
+		if i < sealed {
+			f := newFilter(100)
+			f.add(&h)
+			fs.put(uint32(i), f)
+		}
+	}
+	tx := newStateTx(nil)
+	tx.filters = fs.now()
+	require.EqualValues(t, 1, testing.AllocsPerRun(100, func() {
+		if found, err := tx.holding(all, tableIDs, key); err != nil || len(found) != len(all) {
+			panic("all have it")
+		}
+	}))
+}

@@ -253,7 +253,11 @@ func (b *batch) takeIndex(e *statemachine.IndexEntry) {
 	b.key = appendPairKey(b.key[:0], e.Account, string(e.Key))
 	b.element = appendRefElement(b.element[:0], e.Ref)
 	b.changeList(p.table(tableIDs), e.Remove)
-	b.noteKey(p, tableIDs, b.key)
+	if e.Remove {
+		b.noteGone(p)
+	} else {
+		b.noteKey(p, tableIDs, b.key)
+	}
 }
 
 // takeQueue knows of an entry that came in this batch that it is nowhere else: mostly it goes in it too.

@@ -1,28 +1,43 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 )
 
-// lateKeys are those that a batch puts into a sealed partition's indexes.
+// lateKeys are what a batch does to a sealed partition's indexes.
 type lateKeys struct {
 	p    *partition
-	keys []keyHash
+	keys []keyHash // that it puts
+	gone bool      // it took some away
 }
 
-// noteKey notes that a key comes or goes. Until its partition is sealed that is of no interest. What goes
-// may have been there when the partition was sealed, in this batch.
-func (b *batch) noteKey(p *partition, t table, key []byte) {
+// lateIn is where it is noted what is done to a partition's indexes; nil until that is sealed, when it is of no interest.
+func (b *batch) lateIn(p *partition) *lateKeys {
 	if p == b.parts[len(b.parts)-1] {
-		return
+		return nil
 	}
 	late := b.late[p.number]
 	if late == nil {
 		late = &lateKeys{p: p}
 		b.late[p.number] = late
 	}
-	late.keys = append(late.keys, hashKey(t, key))
+	return late
+}
+
+// noteKey notes that a key comes.
+func (b *batch) noteKey(p *partition, t table, key []byte) {
+	if late := b.lateIn(p); late != nil {
+		late.keys = append(late.keys, hashKey(t, key))
+	}
+}
+
+// noteGone notes that a key may have gone.
+func (b *batch) noteGone(p *partition) {
+	if late := b.lateIn(p); late != nil {
+		late.gone = true
+	}
 }
 
 // unsealed are the partitions that had no filter when the batch began.
@@ -59,50 +74,78 @@ func (b *batch) freezeFilters() error {
 			if err := errors.Join(b.seal(p), b.sealStates(p)); err != nil {
 				return err
 			}
+			delete(b.late, p.number)
 		}
 	}
 	for _, late := range b.late {
-		changed, err := b.tx.filters.add(b.tx, late.p, late.keys)
-		if err != nil {
+		if err := b.addLate(late); err != nil {
 			return err
-		}
-		for n, block := range changed {
-			b.over.put(late.p.table(tableFilters), blockKey(n), block)
 		}
 	}
 	return nil
 }
 
-// seal makes a partition's filter of what its indexes hold, with the batch's changes to them. Late keys come
-// behind: also what was there when it was sealed and is not any more is among them.
+// seal makes a partition's filter of what its indexes hold, with the batch's changes to them.
 func (b *batch) seal(p *partition) error {
 	f := newFilter(b.size)
-	for _, t := range filteredTables {
-		id := p.table(t)
-		err := b.tx.scan(id, nil, nil, false, func(key, _ []byte) error {
-			if value, ok := b.over.get(id, key); !ok || value != nil {
-				f.add(hashKey(t, key))
-			}
-			return nil
+	for _, index := range filteredIndexes {
+		id := p.table(index.table)
+		err := f.addKeys(b.tx, p, index.table, func(key []byte) bool {
+			_, changed := b.over.get(id, key)
+			return !changed
 		})
 		if err != nil {
 			return err
 		}
 		for key, value := range b.over.table(id).all() {
 			if value != nil {
-				f.add(hashKey(t, key))
+				h := hashKey(index.table, key)
+				f.add(&h)
 			}
 		}
 	}
-	if late := b.late[p.number]; late != nil {
-		for _, h := range late.keys {
-			f.add(h)
-		}
-		delete(b.late, p.number)
-	}
 	b.tx.filters.put(p.number, f)
-	for n := range len(f) / filterBlock {
-		b.over.put(p.table(tableFilters), blockKey(n), f[n*filterBlock:(n+1)*filterBlock])
+	id := p.table(tableFilters)
+	for at, block := range f.blocks() {
+		key := at.key()
+		switch have := b.get(id, key); {
+		case bytes.Equal(have, block):
+		case block == nil:
+			b.over.delete(id, key)
+		default:
+			b.over.put(id, key, block)
+		}
+	}
+	return nil
+}
+
+// addLate adds the late keys to a filter. Where keys went it is made anew, which takes a walk through the indexes: that is
+// done when rules change or a person takes something back, and an id is not what it was.
+func (b *batch) addLate(late *lateKeys) error {
+	if err := b.tx.filters.add(b.tx, late.p, late.keys); err != nil {
+		return err
+	}
+	if late.gone {
+		return b.seal(late.p)
+	}
+	id := late.p.table(tableFilters)
+	changed := make(map[blockID][]byte)
+	for i := range late.keys {
+		h := &late.keys[i]
+		blocks := filteredIndexes[h.index].blocks(b.size)
+		at := blockID{h.index, h.blockOf(blocks)}
+		if changed[at] == nil {
+			changed[at] = slices.Clone(b.get(id, at.key()))
+		}
+		if changed[at] == nil { // the first key of its index
+			for n := range blocks {
+				changed[blockID{h.index, n}] = make([]byte, filterBlock)
+			}
+		}
+		h.addTo(changed[at])
+	}
+	for at, block := range changed {
+		b.over.put(id, at.key(), block)
 	}
 	return nil
 }

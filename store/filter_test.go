@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,26 +17,81 @@ import (
 	"esmed/statemachine"
 )
 
+// TestFilter counts how often a filter that is as full as it gets errs: over 200 partitions an id that is in none leads into
+// less than 0.1 of them, a ref into less than 0.3, a number into less than 7.
 func TestFilter(t *testing.T) {
-	const messages = 5000
+	const messages, asked = DefaultPartitionMessages, 200_000
 	f := newFilter(messages)
-	require.InDelta(t, messages*filterKeys*filterBits/8, len(f), filterBlock)
-	key := func(kind string, i int) keyHash {
-		return hashKey(tableIDs, idKey("alpha", receipt.Key(fmt.Sprint(kind, i))))
+	key := func(index table, kind string, i int) *keyHash {
+		h := hashKey(index, fmt.Appendf(nil, "%s%d\x00", kind, i))
+		return &h
 	}
-	for i := range messages * filterKeys {
-		require.False(t, i < 10 && f.has(key("in", i)))
-		f.add(key("in", i))
-	}
-	wrong := 0
-	for i := range messages * filterKeys {
-		require.True(t, f.has(key("in", i)))
-		require.Equal(t, -1, f.add(key("in", i)), "it is in already")
-		if f.has(key("out", i)) {
-			wrong++
+	octets := 0
+	for i, index := range filteredIndexes {
+		octets += len(f[i])
+		for i := range messages {
+			f.add(key(index.table, "in", i))
 		}
 	}
-	require.Less(t, float64(wrong)/(messages*filterKeys), 0.01)
+	require.InDelta(t, 44, float64(octets*8)/messages, 0.5, "bits a message")
+	for _, tt := range []struct {
+		index table
+		most  float64
+	}{{tableIDs, 0.1}, {tableRefs, 0.3}, {tableDests, 7}} {
+		for i := range messages {
+			require.True(t, f.has(key(tt.index, "in", i)))
+		}
+		wrong := 0
+		for i := range asked {
+			if f.has(key(tt.index, "out", i)) {
+				wrong++
+			}
+		}
+		require.Less(t, 200*float64(wrong)/asked, tt.most, tableNames[tt.index])
+	}
+}
+
+// TestFilter_stored reads back what is stored: of an index all blocks or none.
+func TestFilter_stored(t *testing.T) {
+	e := effectedIn(t, t.TempDir(), 2000)
+	defer e.state.Close()
+	p := new(partition)
+	f := newFilter(2000)
+	for _, index := range []table{tableIDs, tableDests} {
+		h := hashKey(index, []byte("a key\x00"))
+		f.add(&h)
+	}
+	id := p.table(tableFilters)
+	require.NoError(t, e.state.Update(func(bolt *bbolt.Tx) error {
+		return replaceFilter(newStateTx(bolt), id, nil, f)
+	}))
+	read := func() (got *filter, err error) {
+		err = e.view(func(tx *stateTx) error {
+			got, err = readFilter(tx, p)
+			return err
+		})
+		return got, err
+	}
+	got, err := read()
+	require.NoError(t, err)
+	require.Equal(t, f, got)
+	for _, spoil := range []func(*stateTx) error{
+		func(tx *stateTx) error { return tx.put(id, blockID{1, 1}.key(), make([]byte, filterBlock)) },
+		func(tx *stateTx) error { return tx.put(id, blockID{0, 99}.key(), make([]byte, filterBlock)) },
+		func(tx *stateTx) error { return tx.put(id, blockID{0, 0}.key(), nil) },
+		func(tx *stateTx) error { return tx.delete(id, blockID{0, 0}.key()) },
+		func(tx *stateTx) error { return tx.delete(id, blockID{0, len(f[0])/filterBlock - 1}.key()) },
+	} {
+		require.NoError(t, e.state.Update(func(bolt *bbolt.Tx) error {
+			tx := newStateTx(bolt)
+			return errors.Join(replaceFilter(tx, id, nil, f), spoil(tx))
+		}))
+		_, err = read()
+		require.Error(t, err)
+		require.NoError(t, e.state.Update(func(bolt *bbolt.Tx) error {
+			return bolt.Bucket(id.name()).DeleteBucket(id.partName())
+		}))
+	}
 }
 
 // TestHashKey shows that a look-up by what keys have in common is for all of them.
@@ -214,7 +270,7 @@ func TestFilters_verify(t *testing.T) {
 	require.NoError(t, s.stop())
 	id := tableID{table: tableFilters}
 	rewrite(t, filepath.Join(cfg.Dir, stateFile), func(tx *bbolt.Tx) error {
-		return tx.Bucket(id.name()).Bucket(id.partName()).Put(blockKey(0), make([]byte, filterBlock))
+		return tx.Bucket(id.name()).Bucket(id.partName()).Put(blockID{2, 0}.key(), make([]byte, filterBlock))
 	})
 	r, err := OpenReadOnly(cfg)
 	require.NoError(t, err)
@@ -229,6 +285,97 @@ func TestFilters_verify(t *testing.T) {
 		return nil
 	}))
 	require.NoError(t, r.Close())
+}
+
+// filtersAreOfKeys requires that the filters that are stored follow from what the indexes hold, and nothing else.
+func filtersAreOfKeys(t tb, s *Store) {
+	t.Helper()
+	require.NoError(t, s.view(func(tx *stateTx) error {
+		parts, err := readPartitions(tx)
+		require.NoError(t, err)
+		m, err := readStateMeta(tx)
+		require.NoError(t, err)
+		for _, p := range parts[:max(1, len(parts))-1] {
+			want := newFilter(m.partition)
+			for _, index := range filteredIndexes {
+				require.NoError(t, want.addKeys(tx, p, index.table, nil))
+			}
+			got, err := readFilter(tx, p)
+			require.NoError(t, err)
+			require.Equal(t, want, got, "partition %d", p.number)
+		}
+		return nil
+	}))
+}
+
+// idTakenBack is a store in which the message of a sealed partition had an id, "76", that a person gave it, until the SMSC
+// gave it another, "77".
+func idTakenBack(t *testing.T) *running {
+	cfg := testConfig(t.TempDir())
+	cfg.PartitionMessages = 1
+	s := start(t, cfg)
+	_, err := s.SetRules(context.Background(), rulesOf("1"))
+	require.NoError(t, err)
+	facts := life("M1", "77", "a text")
+	doubt := s.append(facts[0], message("M2", "ref2", "a text"), facts[1],
+		&statemachine.AttemptInDoubt{Message: "M1", Part: 1, Attempt: 1, SMSC: "alpha", Cause: "timeout"})[3]
+	s.append(&statemachine.Operator{
+		Action: statemachine.ActionAccepted, By: "uid:0", Exception: fmt.Sprint("x", doubt.Seq), MessageID: "76",
+	})
+	found, err := s.MessagesByExternalID(context.Background(), "alpha", "76")
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	s.append(facts[2])
+	for id, want := range map[string]int{"76": 0, "77": 1} {
+		found, err := s.MessagesByExternalID(context.Background(), "alpha", id)
+		require.NoError(t, err)
+		require.Len(t, found, want, id)
+	}
+	return s
+}
+
+// TestFilters_takenBack takes away a key of a sealed partition.
+func TestFilters_takenBack(t *testing.T) {
+	s := idTakenBack(t)
+	filtersAreOfKeys(t, s.Store)
+	require.NoError(t, s.view(func(tx *stateTx) error {
+		parts, err := readPartitions(tx)
+		require.NoError(t, err)
+		rules := rulesOf("1")
+		was := hashKey(tableIDs, externalKeys(&rules, "alpha", "76")[0])
+		f, err := readFilter(tx, parts[0])
+		require.NoError(t, err)
+		require.False(t, f.has(&was))
+		found, missing := tx.filters.narrow(nil, parts[:1], &was)
+		require.Nil(t, missing)
+		require.Equal(t, parts[:1], found, "a transaction that is older may have it")
+		return nil
+	}))
+	madeAnew(t, s)
+}
+
+// TestUpgrade_filters makes filters anew that have a key that is there no more.
+func TestUpgrade_filters(t *testing.T) {
+	s := idTakenBack(t)
+	want, cfg := dump(t, s.Store), s.cfg
+	require.NoError(t, s.stop())
+	rewrite(t, filepath.Join(cfg.Dir, stateFile), func(bolt *bbolt.Tx) error {
+		tx, id := newStateTx(bolt), tableID{table: tableFilters}
+		return errors.Join(
+			bolt.Bucket(id.name()).DeleteBucket(id.partName()),
+			newStateTx(bolt).put(id, make([]byte, 4), bytes.Repeat([]byte{0x55}, filterBlock)), // as format 3 named its blocks
+			tx.put(tableID{table: tableMeta}, metaFormat, seqKey(3)),
+		)
+	})
+	r, err := OpenReadOnly(cfg)
+	require.NoError(t, err)
+	same(t, want, dump(t, r))
+	verifies(t, r)
+	require.NoError(t, r.Close())
+	s = start(t, cfg)
+	same(t, want, dump(t, s.Store))
+	filtersAreOfKeys(t, s.Store)
+	madeAnew(t, s)
 }
 
 // drawIndexing draws messages of which some come late, and ids that come and go.
@@ -272,6 +419,7 @@ func TestFilters_anyBatches(t *testing.T) {
 					e.filters.reset()
 				}
 			}
+			filtersAreOfKeys(t, e.Store)
 			dumps[i] = dump(t, e.Store)
 			require.NoError(t, e.state.Close())
 		}

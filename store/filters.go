@@ -9,7 +9,7 @@ import (
 )
 
 // filters are those that were read, for all who read the state. They have at least the keys of every
-// transaction: the applier, who alone changes them, does so before it commits.
+// transaction: the applier, who alone changes them, does so before it commits, and takes away nothing.
 type filters struct {
 	heads atomic.Pointer[partitions] // of the last transaction that looked; nil = none did
 
@@ -31,20 +31,24 @@ func (fs *filters) now() knownFilters {
 	return knownFilters{fs, fs.resets}
 }
 
-// narrow gives those of sealed that may have a key, and one whose filter is to be read first, if any. The numbers
-// of sealed follow each other.
-func (fs *filters) narrow(sealed partitions, h keyHash) (found partitions, missing *partition) {
+// narrow adds to found those of sealed that may have a key, and gives one whose filter is to be read first, if any: then
+// found is of no use. The numbers of sealed follow each other. What is known now may lack what a transaction has that
+// began before all were forgotten: to that any may have the key.
+func (fs knownFilters) narrow(found, sealed partitions, h *keyHash) (_ partitions, missing *partition) {
 	fs.mu.RLock()
 	defer fs.mu.RUnlock()
+	if fs.resets != fs.since {
+		return append(found, sealed...), nil
+	}
 	for len(sealed) > 0 {
 		at, first := int(sealed[0].number/filterGroupSize), sealed[0].number%filterGroupSize
 		n := min(len(sealed), int(filterGroupSize-first))
 		if at >= len(fs.groups) || fs.groups[at] == nil {
-			return nil, sealed[0]
+			return found, sealed[0]
 		}
 		asked := uint32(1<<n-1) << first
 		if left := asked &^ fs.groups[at].loaded; left != 0 {
-			return nil, sealed[bits.TrailingZeros32(left)-int(first)]
+			return found, sealed[bits.TrailingZeros32(left)-int(first)]
 		}
 		for have := fs.groups[at].having(h) & asked; have != 0; have &= have - 1 {
 			found = append(found, sealed[bits.TrailingZeros32(have)-int(first)])
@@ -105,7 +109,7 @@ func (fs knownFilters) load(tx *stateTx, p *partition) (bool, error) {
 }
 
 // group makes room for a partition's filter, which is like f. mu is held.
-func (fs *filters) group(number uint32, f filter) *filterGroup {
+func (fs *filters) group(number uint32, f *filter) *filterGroup {
 	at := int(number / filterGroupSize)
 	if n := at + 1; n > len(fs.groups) {
 		fs.groups = append(fs.groups, make([]*filterGroup, n-len(fs.groups))...)
@@ -116,32 +120,27 @@ func (fs *filters) group(number uint32, f filter) *filterGroup {
 	return fs.groups[at]
 }
 
-// put takes the filter of a partition that is sealed.
-func (fs *filters) put(number uint32, f filter) {
+// put takes the filter of a partition that is sealed, or what it is now beside what it was.
+func (fs *filters) put(number uint32, f *filter) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.group(number, f).put(number, f)
 }
 
-// add adds keys to a partition's filter and gives the blocks that changed, by their numbers. Only the applier calls it.
-func (fs knownFilters) add(tx *stateTx, p *partition, keys []keyHash) (map[int][]byte, error) {
-	if _, missing := fs.narrow(partitions{p}, keys[0]); missing != nil {
-		if _, err := fs.load(tx, p); err != nil {
-			return nil, err
+// add adds keys to a partition's filter, which it reads first when nobody did. Only the applier calls it.
+func (fs knownFilters) add(tx *stateTx, p *partition, keys []keyHash) error {
+	if fs.unread(partitions{p}) != nil {
+		if loaded, err := fs.load(tx, p); err != nil || !loaded {
+			return err
 		}
 	}
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	g, changed := fs.groups[p.number/filterGroupSize], make(map[int][]byte)
-	for _, h := range keys {
-		if n := g.add(p.number, h); n >= 0 {
-			changed[n] = nil
-		}
+	g := fs.groups[p.number/filterGroupSize]
+	for i := range keys {
+		g.add(p.number, &keys[i])
 	}
-	for n := range changed {
-		changed[n] = g.block(p.number, n)
-	}
-	return changed, nil
+	return nil
 }
 
 // drop forgets the filter of a partition that is no more. Who still reads what was before reads it again.
@@ -162,19 +161,22 @@ func (fs *filters) reset() {
 }
 
 // holding gives those of all partitions that may hold a key of an index (or what keys begin with: see
-// hashKey), in the same order. The last one, which is not sealed, is always among them.
+// hashKey), in the same order. The last one, which is not sealed, is always among them. What it gives is good until it
+// is called again.
 func (t *stateTx) holding(all partitions, id table, key []byte) (partitions, error) {
 	if len(all) < 2 {
 		return all, nil
 	}
 	last := len(all) - 1
 	h := hashKey(id, key)
-	found, missing := t.filters.narrow(all[:last], h)
-	for missing != nil {
+	for {
+		found, missing := t.filters.narrow(t.found[:0], all[:last], &h)
+		if missing == nil {
+			t.found = append(found, all[last])
+			return t.found, nil
+		}
 		if loaded, err := t.filters.load(t, missing); err != nil || !loaded {
 			return all, err
 		}
-		found, missing = t.filters.narrow(all[:last], h)
 	}
-	return append(found, all[last]), nil
 }

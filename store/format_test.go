@@ -160,6 +160,7 @@ func TestOpen_format3(t *testing.T) {
 		require.Equal(t, want, count(s.Store, Filter{States: []statemachine.State{state}}), state)
 	}
 	require.Equal(t, count(s.Store, Filter{}), count(s.Store, Filter{Until: began.Add(6 * time.Hour)})+count(s.Store, Filter{Since: began.Add(6 * time.Hour)}))
+	filtersAreOfKeys(t, s.Store)
 	verifies(t, s.Store)
 	madeAnew(t, s)
 

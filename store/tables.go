@@ -104,6 +104,7 @@ type stateTx struct {
 	buckets map[tableID]*bbolt.Bucket
 	cursors map[tableID]*bbolt.Cursor // of get: one for itself would be made for each key, with all of its room
 	filters knownFilters              // of none: not for looking anything up by an index, nor for a batch
+	found   partitions                // room for what holding gives
 }
 
 func newStateTx(tx *bbolt.Tx, overs ...*overlay) *stateTx {

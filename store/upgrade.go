@@ -78,11 +78,36 @@ func (u *upgrading) run(format uint64) error {
 // upgradeReads is how many pages are read at once: a disk has them as soon as one, and nothing else is there to do.
 const upgradeReads = 16
 
-// partition writes what a partition of format 3 lacks: its messages by their states, and how far their times and those of
-// their ids part.
+// partition writes what a partition of format 3 lacks: its messages by their states, how far their times and those of
+// their ids part, and when it is sealed a filter of this format.
 func (u *upgrading) partition(p *partition, sealed bool) error {
-	var states [][]byte
-	err := u.read(func(from *stateTx) error {
+	states, err := u.states(p, sealed)
+	var f *filter
+	var was [][]byte
+	if err == nil && sealed {
+		f, was, err = u.filter(p)
+	}
+	if err != nil {
+		return err
+	}
+	return u.write(func(_ *stateTx, to sink) error {
+		for _, key := range states {
+			if err := to.put(p.table(tableStates), key, nil); err != nil {
+				return err
+			}
+		}
+		if f != nil {
+			if err := replaceFilter(to, p.table(tableFilters), was, f); err != nil {
+				return err
+			}
+		}
+		return to.put(tableID{table: tablePartitions}, p.key(), appendPartition(nil, p))
+	})
+}
+
+// states gives the keys of a partition's messages by their states, in order, and notes how far times part.
+func (u *upgrading) states(p *partition, sealed bool) (states [][]byte, err error) {
+	err = u.read(func(from *stateTx) error {
 		if err := readTable(context.Background(), from, p.table(tableMessages), upgradeReads); err != nil {
 			return err
 		}
@@ -97,18 +122,50 @@ func (u *upgrading) partition(p *partition, sealed bool) error {
 			return err
 		})
 	})
-	if err != nil {
-		return err
-	}
 	slices.SortFunc(states, bytes.Compare)
-	return u.write(func(_ *stateTx, to sink) error {
-		for _, key := range states {
-			if err := to.put(p.table(tableStates), key, nil); err != nil {
+	return states, err
+}
+
+// filter makes a partition's, and gives the keys of what is stored of that of the earlier format.
+func (u *upgrading) filter(p *partition) (f *filter, was [][]byte, err error) {
+	err = u.read(func(from *stateTx) error {
+		m, err := readStateMeta(from)
+		if err != nil {
+			return err
+		}
+		f = newFilter(m.partition)
+		for _, index := range filteredIndexes {
+			err := readTable(context.Background(), from, p.table(index.table), upgradeReads)
+			if err == nil {
+				err = f.addKeys(from, p, index.table, nil)
+			}
+			if err != nil {
 				return err
 			}
 		}
-		return to.put(tableID{table: tablePartitions}, p.key(), appendPartition(nil, p))
+		return from.scan(p.table(tableFilters), nil, nil, false, func(key, _ []byte) error {
+			was = append(was, slices.Clone(key))
+			return nil
+		})
 	})
+	return f, was, err
+}
+
+func replaceFilter(to sink, id tableID, was [][]byte, f *filter) error {
+	for _, key := range was {
+		if err := to.delete(id, key); err != nil {
+			return err
+		}
+	}
+	for at, block := range f.blocks() {
+		if block == nil {
+			continue
+		}
+		if err := to.put(id, at.key(), block); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // upgradeOpened gives a state file that was just opened, once it is of this format.
