@@ -148,8 +148,6 @@ func (s *Store) freeStep(ctx context.Context) (did bool, err error) {
 	if t == nil || err != nil {
 		return false, stateDamaged(0, err)
 	}
-	s.applyMu.Lock()
-	defer s.applyMu.Unlock()
 	return true, t.free(s.state, stateFile)
 }
 
