@@ -62,10 +62,8 @@ func openLog(dir string, write bool, maxRecords int, least uint64) (*segmentLog,
 	if err != nil {
 		return nil, err
 	}
-	if n := len(firsts); n > 0 {
-		if l.cutShort, err = lookAt(dir, segmentName(firsts[n-1]), write, least); err != nil {
-			return nil, err
-		}
+	if l.cutShort, err = lookAtLast(dir, write, least); err != nil {
+		return nil, err
 	}
 	for i, first := range firsts {
 		if err := l.openNext(first, write && i == len(firsts)-1, dropped); err != nil {

@@ -11,6 +11,15 @@ import (
 // was answered. Open sets it aside; a store that is opened read-only cannot.
 var ErrCutShort = errors.New("the log's last commit was cut short")
 
+// lookAtLast looks at the last segment of a log, if it has any.
+func lookAtLast(dir string, write bool, least uint64) (cut bool, err error) {
+	firsts, _, err := listSegments(dir)
+	if n := len(firsts); n > 0 && err == nil {
+		cut, err = lookAt(dir, segmentName(firsts[n-1]), write, least)
+	}
+	return cut, err
+}
+
 // lookAt looks at the segment that records were last appended to, unless it was closed in good order. Of its two
 // versions the newest that holds what its tip says is to be opened, and with write it is made durable and the only
 // one; cut says that this is not the newer one. Records up to least were durable: without them it is damage.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,24 +83,38 @@ func (s *Store) openLogOnly() (err error) {
 	} else if !there {
 		return ErrNoStore
 	}
-	s.log, err = openLog(s.cfg.Dir, false, s.cfg.SegmentRecords, 0)
+	before, err := s.metaBefore()
+	if err == nil {
+		_, err = lookAtLast(s.cfg.Dir, true, before.cursor) // so that a commit that was cut short is in nobody's way
+	}
+	if err != nil {
+		return err
+	}
+	s.log, err = openLog(s.cfg.Dir, false, s.cfg.SegmentRecords, before.cursor)
 	s.journal = s.log
 	return err
+}
+
+// metaBefore is what state.db tells of itself; nothing when there is none that can be read.
+func (s *Store) metaBefore() (m stateMeta, err error) {
+	old, err := openState(s.cfg.Dir, false)
+	if err != nil {
+		return m, nil
+	}
+	if m, err = stateMetaOf(old); err != nil {
+		m = stateMeta{}
+	}
+	return m, old.Close()
 }
 
 // beginAnew makes an empty projection. It keeps the partitions' size of the one that is there, if it can be
 // read.
 func (s *Store) beginAnew(path string) (*applier, error) {
-	partition := uint64(s.cfg.PartitionMessages)
-	if old, err := openState(s.cfg.Dir, false); err == nil {
-		if m, err := stateMetaOf(old); err == nil {
-			partition = m.partition
-		}
-		if err := old.Close(); err != nil {
-			return nil, err
-		}
+	before, err := s.metaBefore()
+	if err != nil {
+		return nil, err
 	}
-	db, err := s.beginFold(path, partition, false)
+	db, err := s.beginFold(path, cmp.Or(before.partition, uint64(s.cfg.PartitionMessages)), false)
 	if err != nil {
 		return nil, err
 	}

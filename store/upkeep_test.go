@@ -2,6 +2,7 @@ package store
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -241,6 +242,59 @@ func TestRebuild(t *testing.T) {
 	require.NoError(t, r.Close())
 	_, err = Rebuild(ctx, testConfig(t.TempDir()), nil)
 	require.ErrorIs(t, err, ErrNoStore)
+}
+
+// TestRebuild_powerCut makes state.db anew where Open cannot, behind a power cut that left the last commit in part.
+func TestRebuild_powerCut(t *testing.T) {
+	cfg := testConfig(t.TempDir())
+	s := startIn(t, cfg)
+	ctx := context.Background()
+	for i := range 3 {
+		s.append(life(fmt.Sprint("M", i), fmt.Sprint("id", i), "a text")...)
+		require.NoError(t, s.Sync(ctx))
+		require.NoError(t, s.settle(ctx))
+	}
+	end, before := s.end.Load(), t.TempDir()
+	copyDir(t, cfg.Dir, before)
+	s.append(message("M3", "", "nobody was answered"))
+	require.NoError(t, s.Sync(ctx))
+	require.NoError(t, s.settle(ctx))
+	for _, tt := range []struct {
+		name  string
+		state []byte // nil = as it is
+		lost  bool   // state.db has seen what is not whole
+	}{
+		{"which state.db has not seen", nil, false},
+		{"and state.db is damaged", []byte("garbage"), false},
+		{"which state.db has seen", nil, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cut := cfg
+			cut.Dir = t.TempDir()
+			from := before
+			if tt.lost {
+				from = cfg.Dir
+			}
+			copyDir(t, from, cut.Dir)
+			data, err := os.ReadFile(s.log.active().path)
+			require.NoError(t, err)
+			head := s.Head()
+			data[bytes.LastIndex(data, head.Hash[:])] ^= 1
+			require.NoError(t, os.WriteFile(filepath.Join(cut.Dir, s.log.active().name), data, 0o600))
+			if tt.state != nil {
+				require.NoError(t, os.WriteFile(filepath.Join(cut.Dir, stateFile), tt.state, 0o600))
+			}
+			result, err := Rebuild(ctx, cut, nil)
+			if tt.lost {
+				var damaged *DamagedError
+				require.ErrorAs(t, err, &damaged)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, end, result.Records)
+			clean(t, cut)
+		})
+	}
 }
 
 // TestRebuild_older names what an earlier parser decided.
