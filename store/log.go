@@ -259,8 +259,9 @@ func (l *segmentLog) create(head segmentHead) (*segment, error) {
 func (l *segmentLog) hashSegments(done <-chan struct{}) error {
 	for {
 		segments := l.from(0)
-		for i := 1; i < len(segments); i++ {
-			if err := l.putSum(segments[i], segments[i-1]); err != nil {
+		for i, later := 1, false; i < len(segments) && !later; i++ {
+			var err error
+			if later, err = l.putSum(segments[i], segments[i-1]); err != nil {
 				return err
 			}
 		}
@@ -272,14 +273,16 @@ func (l *segmentLog) hashSegments(done <-chan struct{}) error {
 	}
 }
 
-// putSum notes the hash of a segment in the one behind it, while both stay.
-func (l *segmentLog) putSum(s, before *segment) error {
+// putSum notes the hash of a segment in the one behind it, while both stay. later says that there was no room: until
+// there is, that file is not as it will be, and the one behind it must wait.
+func (l *segmentLog) putSum(s, before *segment) (later bool, err error) {
 	l.sums.Lock()
 	defer l.sums.Unlock()
 	if s.summed || before.retired || s.retired || s.db.IsReadOnly() {
-		return nil
+		return false, nil
 	}
-	return s.putSum(before.path)
+	err = s.putSum(before.path)
+	return err == nil && !s.summed, err
 }
 
 // from gives the segments that may hold records from seq on.

@@ -272,3 +272,24 @@ func TestPartitions_place(t *testing.T) {
 	require.EqualValues(t, 4, all.of("0").messages)
 	require.Equal(t, []statemachine.ID{"", "E", "G", "I"}, []statemachine.ID{all[0].start, all[1].start, all[2].start, all[3].start})
 }
+
+// TestSegmentLog_noRoomForASum has no file changed of which another has the hash.
+func TestSegmentLog_noRoomForASum(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, makeDir(filepath.Join(dir, logDir)))
+	l := openTestLog(t, dir, true)
+	for range 3 {
+		require.NoError(t, l.append(began, cutoffs(t, l.next(), 3), nil))
+	}
+	require.Len(t, l.segments, 3)
+	done := make(chan struct{})
+	close(done)
+	mend := withoutRoomFor(t, l.segments[1].path)
+	require.NoError(t, l.hashSegments(done))
+	mend()
+	require.NoError(t, l.hashSegments(done))
+	for i, s := range l.segments[1:] {
+		require.True(t, s.summed)
+		require.NoError(t, checkSum(l.segments[i], s))
+	}
+}
