@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.etcd.io/bbolt"
 
 	"esmed/statemachine"
 )
@@ -168,4 +169,46 @@ func TestOpen_format3(t *testing.T) {
 	s = start(t, cfg)
 	require.Empty(t, upgraded)
 	require.NoError(t, s.stop())
+}
+
+// TestUpgrade_cutShort ends an upgrade behind each of its transactions: who opens the store next has the same.
+func TestUpgrade_cutShort(t *testing.T) {
+	whole := testConfig(unpack(t, "format3.tar.gz"))
+	r, err := OpenReadOnly(whole)
+	require.NoError(t, err)
+	want := dump(t, r)
+	require.NoError(t, r.Close())
+	errCut := errors.New("cut short")
+	for n, cut := 1, true; cut; n++ {
+		cfg := testConfig(unpack(t, "format3.tar.gz"))
+		db, err := openStateFile(filepath.Join(cfg.Dir, stateFile), stateFile, stateOptions(false))
+		require.NoError(t, err)
+		left := n
+		up := upgrading{
+			read: func(fn func(*stateTx) error) error {
+				return db.View(func(tx *bbolt.Tx) error { return fn(newStateTx(tx)) })
+			},
+			write: func(fn func(*stateTx, sink) error) error {
+				if left--; left < 0 {
+					return errCut
+				}
+				return db.Update(func(tx *bbolt.Tx) error {
+					state := newStateTx(tx)
+					return fn(state, state)
+				})
+			},
+		}
+		err = up.run(3)
+		cut = errors.Is(err, errCut)
+		require.True(t, cut || err == nil, err)
+		require.NoError(t, db.Close())
+		r, err := OpenReadOnly(cfg)
+		require.NoError(t, err)
+		same(t, want, dump(t, r))
+		require.NoError(t, r.Close())
+		s := start(t, cfg)
+		same(t, want, dump(t, s.Store))
+		verifies(t, s.Store)
+		require.NoError(t, s.stop())
+	}
 }
