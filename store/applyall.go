@@ -1,7 +1,10 @@
 package store
 
 import (
+	"errors"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"esmed/statemachine"
 )
@@ -28,6 +31,7 @@ type applying struct {
 	next      time.Time // when the next batch is folded, if little has come
 	foldFails bool      // the last batch did: the next one is not begun before that
 
+	writes     errgroup.Group
 	wrote      chan error // what comes of the write that is under way; nil: none is
 	due        time.Time  // when the next one begins, if little waits
 	writeFails bool       // the last one did: what it was to write is written first, and not before that
@@ -38,10 +42,7 @@ func (s *Store) applyAll(closed <-chan struct{}) error {
 	a := &applying{s: s, closed: closed, clock: time.NewTimer(0), folded: s.applied.Load()}
 	defer a.clock.Stop()
 	err := a.run()
-	if a.wrote != nil {
-		<-a.wrote // the file is to be closed
-	}
-	return err
+	return errors.Join(err, a.writes.Wait()) // the file is to be closed
 }
 
 func (a *applying) run() error {
@@ -176,7 +177,10 @@ func (a *applying) write(now time.Time) {
 	}
 	wrote := make(chan error, 1)
 	a.wrote = wrote
-	go func() { wrote <- a.s.applier.write(over) }()
+	a.writes.Go(func() error {
+		wrote <- a.s.applier.write(over)
+		return nil
+	})
 }
 
 // written takes note of what came of a write.
