@@ -26,7 +26,7 @@ tidy: ## go.mod and go.sum are as `go mod tidy` leaves them
 	$(GO) mod tidy -diff
 
 race: ## all tests under the race detector, in random order
-	GORACE=atexit_sleep_ms=0 $(GO) test -race -shuffle=on ./...
+	GORACE=atexit_sleep_ms=0 $(GO) test -race -shuffle=on -timeout 20m ./...
 
 fuzz: ## every fuzz target for FUZZTIME (runs, or a time as 1m)
 	@$(GO) list -f '{{.ImportPath}} {{.Dir}}' ./... | while read pkg dir; do \

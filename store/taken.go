@@ -111,7 +111,8 @@ func (t *taken) covers(d *differing) bool {
 
 func (t *taken) seq(b []byte) bool { return len(b) >= 8 && t.records[binary.BigEndian.Uint64(b)] }
 
-// lists reports whether all elements that only one side has are taken.
+// lists reports whether all elements that only one side has are taken; when there are none, so that the sides have
+// the same in another order, whether one is that may have come earlier or later for it.
 func (t *taken) lists(d *differing, taken func(element string) bool) bool {
 	var sides [2][]string
 	for i, r := range []*row{d.stored, d.anew} {
@@ -134,7 +135,7 @@ func (t *taken) lists(d *differing, taken func(element string) bool) bool {
 			}
 		}
 	}
-	return covered
+	return covered || slices.ContainsFunc(sides[0], taken)
 }
 
 // row reports whether an inbox row holds a record that is taken, on either side.

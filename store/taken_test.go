@@ -176,3 +176,30 @@ func TestVerify_olderParserRandom(t *testing.T) {
 		bring(upgraded(cfg))
 	})
 }
+
+// TestTaken_lists compares two lists of which some elements are taken as stored.
+func TestTaken_lists(t *testing.T) {
+	for _, tt := range []struct {
+		name         string
+		stored, anew []string
+		want         bool
+	}{
+		{"one that is taken is on one side only", []string{"taken", "a"}, []string{"a"}, true},
+		{"one that is not is on one side only", []string{"taken", "a"}, []string{"taken"}, false},
+		{"of two that are on one side only one is taken", []string{"taken", "a"}, []string{"b"}, false},
+		{"one that is taken came earlier", []string{"taken", "a"}, []string{"a", "taken"}, true},
+		{"others came in another order", []string{"a", "b"}, []string{"b", "a"}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			side := func(elements []string) *row {
+				var list []byte
+				for _, e := range elements {
+					list = appendToList(nil, list, []byte(e))
+				}
+				return &row{key: []byte("key"), value: list}
+			}
+			got := newTaken("1").lists(&differing{stored: side(tt.stored), anew: side(tt.anew)}, func(e string) bool { return e == "taken" })
+			require.Equal(t, tt.want, got)
+		})
+	}
+}
