@@ -83,8 +83,8 @@
 // skip, and the SHA-256 of the hashes of its records. So a record is proven by the hashes beside it and
 // shows nothing of them, and a few dozen commits lead from it to any later one (Evidence). In segments of
 // format 1 the hash is of the hash of the commit before and those of the records alone, without number
-// and skip, and those of formats 1 and 2 have no tip; nothing is appended to them. What commits skip to before the first segment is taken as its
-// head says: it was dropped, and later hashes cover it.
+// and skip, and those of formats 1 and 2 have no tip; nothing is appended to them. What commits skip to before
+// the first segment is taken as its head says: it was dropped, and later hashes cover it.
 //
 // A commit costs one fdatasync, of the pages that its transaction wrote and of the meta page that leads to them.
 // Nobody is answered, and no reader is shown a record, before it has ended. When the power goes before that, the meta

@@ -19,14 +19,14 @@ type overlay struct {
 	order  sync.Mutex // held while a table is sorted for who walks it
 }
 
-func newOverlay() *overlay { return newOverlaySeeded(maphash.MakeSeed()) }
-
-func newOverlaySeeded(seed maphash.Seed) *overlay {
-	return &overlay{seed: seed, tables: make(map[tableID]*memTable)}
+func newOverlay() *overlay {
+	return &overlay{seed: maphash.MakeSeed(), tables: make(map[tableID]*memTable)}
 }
 
 // another makes an empty overlay that can be merged with this one.
-func (o *overlay) another() *overlay { return newOverlaySeeded(o.seed) }
+func (o *overlay) another() *overlay {
+	return &overlay{seed: o.seed, tables: make(map[tableID]*memTable)}
+}
 
 func (o *overlay) table(id tableID) *memTable {
 	t := o.tables[id]
