@@ -169,7 +169,7 @@ func (a *API) problemOf(operation string, err error) *Problem {
 		a.cfg.Pressed()
 		return noRoom()
 	case errors.Is(err, ErrDiskFull):
-		return newProblem(http.StatusInsufficientStorage, "the disk is nearly full", "free space under data_dir, then try again")
+		return newProblem(http.StatusInsufficientStorage, "the disk is nearly full", "free space under data_dir (esmed store stat says what takes it), then try again: nothing was accepted")
 	case errors.Is(err, ErrUnavailable), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		p := newProblem(http.StatusServiceUnavailable, "the store does not answer", "try again; if it stays so, see the daemon's log")
 		p.retryAfter = time.Second

@@ -16,6 +16,7 @@ type Queue struct {
 	RetryAt    *time.Time       `json:"retry_at" doc:"When the first of the delayed parts may leave"`
 	Held       *QueueHold       `json:"held" doc:"By whom it is held; null when it is not"`
 	Paused     *QueuePause      `json:"paused" doc:"Since when the SMSC has taken nothing; null when it does"`
+	NoRoom     bool             `json:"no_room" doc:"The disk is nearly full: nothing is sent"`
 	Rate       *float64         `json:"rate" doc:"submit_sm a second that are let through now; null: no limit"`
 	Throttled  bool             `json:"throttled" doc:"rate is less than throughput says, since the SMSC asked for less"`
 	Bind       string           `json:"bind" enum:"up,down,stopped,not_configured,no_daemon" doc:"Whether a session is bound that sends"`
@@ -64,6 +65,9 @@ func (q *Queue) explain() string {
 		why = append(why, "the SMSC is not configured")
 	case BindNoDaemon:
 		why = append(why, "no daemon runs")
+	}
+	if q.NoRoom {
+		why = append(why, "the disk is nearly full")
 	}
 	if p := q.Paused; p != nil {
 		why = append(why, fmt.Sprintf("the SMSC has taken nothing since %s, tried again at %s",

@@ -78,7 +78,7 @@ func TestSubmit_problems(t *testing.T) {
 		hint   string
 	}{
 		{"read-only", func(c *control.Config, _ *fake) { c.Submit = nil }, 503, "start the daemon: esmed run --config FILE"},
-		{"disk full", func(_ *control.Config, f *fake) { f.fail = fmt.Errorf("store: %w", control.ErrDiskFull) }, 507, "free space under data_dir, then try again"},
+		{"disk full", func(_ *control.Config, f *fake) { f.fail = fmt.Errorf("store: %w", control.ErrDiskFull) }, 507, "free space under data_dir (esmed store stat says what takes it), then try again: nothing was accepted"},
 		{"closed", func(_ *control.Config, f *fake) { f.fail = control.ErrUnavailable }, 503, "try again; if it stays so, see the daemon's log"},
 		{"a fault of ours", func(c *control.Config, f *fake) {
 			f.fail = errors.New("secret detail")

@@ -18,8 +18,9 @@ import (
 // backend makes a store what the API works on.
 type backend struct {
 	store   *store.Store
-	dataDir string       // where it is
-	passes  *reprocessor // nil without a daemon
+	dataDir string    // where it is
+	room    *diskRoom // nil without a daemon, as passes
+	passes  *reprocessor
 	// reload reads the configuration as it is now; nil = there is none, and the rules in force stand for it.
 	reload func() (*config.Config, error)
 	rules  sync.Map // of rules records that were asked for, by seq (uint64, *statemachine.Rules)
@@ -56,18 +57,29 @@ func apiError(err error) error {
 
 // Accept implements control.Submitter.
 func (b *backend) Accept(ctx context.Context, m *statemachine.MessageAccepted) (control.Accepted, error) {
+	if err := b.room.admit(); err != nil {
+		return control.Accepted{}, err
+	}
 	a, err := b.store.Accept(ctx, m)
+	b.room.noRoom(err)
 	return control.Accepted(a), apiError(err)
 }
 
 // AcceptNow implements control.Submitter.
 func (b *backend) AcceptNow(ctx context.Context, m *statemachine.MessageAccepted) (control.Accepted, error) {
+	if err := b.room.admit(); err != nil {
+		return control.Accepted{}, err
+	}
 	a, err := b.store.AcceptNow(ctx, m)
+	b.room.noRoom(err)
 	return control.Accepted(a), apiError(err)
 }
 
 // AcceptPost implements control.Submitter.
 func (b *backend) AcceptPost(ctx context.Context, m *statemachine.MessageAccepted, done func(control.Accepted, error)) error {
+	if err := b.room.admit(); err != nil {
+		return err
+	}
 	return apiError(b.store.AcceptPost(ctx, m, func(a store.Acceptance, err error) {
 		done(control.Accepted(a), apiError(err))
 	}))

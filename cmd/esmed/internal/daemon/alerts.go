@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"go.uber.org/zap"
@@ -25,7 +24,7 @@ const alertsEvery = 10 * time.Second
 // alerts measures what an operator has to know of, and tells when it begins and when it is over.
 type alerts struct {
 	limits     config.Alerts
-	dir        string // data_dir
+	room       *diskRoom
 	store      *store.Store
 	fleet      *fleet
 	metrics    *metrics
@@ -45,7 +44,7 @@ func newAlerts(d *daemon) *alerts {
 		d.metrics.alerts.WithLabelValues(name)
 	}
 	return &alerts{
-		limits: d.cfg.Alerts, dir: d.cfg.DataDir, store: d.store, fleet: d.fleet, metrics: d.metrics, clock: d.clock,
+		limits: d.cfg.Alerts, room: d.room, store: d.store, fleet: d.fleet, metrics: d.metrics, clock: d.clock,
 		obstructed: &d.obstructed, log: d.log,
 		active: map[alertKey]time.Time{}, down: map[string]time.Time{},
 	}
@@ -73,8 +72,7 @@ func (a *alerts) measure(ctx context.Context) []control.Alert {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := time.Now()
-	r := reading{clock: a.clock.doubted(), obstructed: a.obstructed.Load()}
-	a.readDisk(&r)
+	r := reading{clock: a.clock.doubted(), obstructed: a.obstructed.Load(), disk: a.room.reading()}
 	a.readSessions(&r, now)
 	err := a.readStore(ctx, &r, now)
 	all := r.judge(a.limits)
@@ -83,14 +81,6 @@ func (a *alerts) measure(ctx context.Context) []control.Alert {
 	}
 	a.take(all, now, err == nil)
 	return all
-}
-
-// readDisk asks how much room there is. A system that does not say raises nothing.
-func (a *alerts) readDisk(r *reading) {
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(a.dir, &fs); err == nil {
-		r.diskFree, r.diskSize = fs.Bavail*uint64(fs.Bsize), fs.Blocks*uint64(fs.Bsize)
-	}
 }
 
 // readSessions looks at all sessions. One that somebody stopped is neither down nor refused.

@@ -62,6 +62,7 @@ type daemon struct {
 	metrics *metrics
 	store   *store.Store
 	gates   *gates
+	room    *diskRoom
 	fleet   *fleet
 	api     *control.API
 	server  *control.Server
@@ -206,8 +207,10 @@ func (d *daemon) start(ctx context.Context) error {
 	}
 	d.clock.begin(d.store.Head().At)
 	d.gates = newGates(d.store)
+	d.room = newDiskRoom(d.store, d.cfg.DataDir, d.log)
+	d.room.measure(time.Now())
 	d.fleet = newFleet(services{
-		store: d.store, gates: d.gates, metrics: d.metrics, access: d.access, clock: d.clock, log: d.log,
+		store: d.store, gates: d.gates, room: d.room, metrics: d.metrics, access: d.access, clock: d.clock, log: d.log,
 	}, d.cfg.ShutdownTimeout)
 	d.passes = newReprocessor(d.store, d.log)
 	d.metrics.registry.MustRegister(&gauges{store: d.store, fleet: d.fleet, alerts: d.cfg.Alerts, log: d.log, gaugeDescs: newGaugeDescs()})
@@ -223,7 +226,7 @@ func (d *daemon) listen() (err error) {
 			return &ConfigError{err}
 		}
 	}
-	b := &backend{store: d.store, dataDir: d.cfg.DataDir, passes: d.passes, reload: d.opts.Reload}
+	b := &backend{store: d.store, dataDir: d.cfg.DataDir, room: d.room, passes: d.passes, reload: d.opts.Reload}
 	api := control.Config{
 		Backend:          b.readers(),
 		SMSCs:            apiSMSCs(d.cfg),

@@ -35,6 +35,7 @@ type dispatcher struct {
 	outlet  *outlet
 	answers *answers
 	clock   *timekeeper
+	room    *diskRoom
 	log     *zap.Logger
 
 	tuned  chan struct{}         // room for one: the outlet has another limit
@@ -143,6 +144,9 @@ func (d *dispatcher) round(ctx context.Context) (*waiting, error) {
 	}
 	if d.gate.held() {
 		return d.stay(), nil
+	}
+	if !d.room.sends() {
+		return &waiting{until: time.Now().Add(passingPause)}, nil
 	}
 	n, wait := d.allowed(time.Now())
 	if n == 0 {

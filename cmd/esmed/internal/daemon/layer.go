@@ -49,7 +49,7 @@ func (d *daemon) background(ctx context.Context) error {
 		run  func(context.Context) error
 	}{
 		{"inbox", inbox.run}, {"reprocess", d.passes.run}, {"windows", windows.run}, {"expiry", queues.run},
-		{"retention", old.run},
+		{"retention", old.run}, {"disk", d.room.run},
 	} {
 		g.Go(func() error { return telling(d.log, work.name, work.run)(ctx) })
 	}

@@ -73,6 +73,7 @@ func (s *smsc) describe(q *control.Queue, now time.Time) {
 	if rate, slowed := s.dispatcher.outlet.rate(now); rate > 0 {
 		q.Rate, q.Throttled = &rate, slowed
 	}
+	q.NoRoom = !s.dispatcher.room.sends()
 	if p := s.dispatcher.paused.Load(); p != nil {
 		q.Paused = &control.QueuePause{Since: p.since.UTC(), ProbeAt: p.probe.UTC()}
 	}

@@ -16,18 +16,19 @@ const (
 	bindDownAfter = 30 * time.Second
 	// lagAbove is half of the lag at which submits wait.
 	lagAbove = 32 << 10
-	// A disk is nearly full when this share, and no more than that many octets, is free.
+	// A disk has little room when this share, and no more than that many octets, is free, or twice the reserve that
+	// diskRoom keeps.
 	diskFreeShare = 0.05
 	diskFreeBytes = 1 << 30
 )
 
 // reading is what alerts are about, as it was measured.
 type reading struct {
-	clock              bool // in doubt
-	obstructed         bool // the projection does not follow the log
-	lag                uint64
-	diskFree, diskSize uint64 // octets; size 0: not known
-	smscs              []smscReading
+	clock      bool // in doubt
+	obstructed bool // the projection does not follow the log
+	lag        uint64
+	disk       roomReading
+	smscs      []smscReading
 
 	// What the store says; nil when it did not.
 	open    map[statemachine.ExceptionKind]int64
@@ -87,12 +88,16 @@ func (r *reading) judgeLag() control.Alert {
 	return a
 }
 
+// judgeDisk warns while there is still time to make room: before messages are refused.
 func (r *reading) judgeDisk() control.Alert {
-	limit := min(diskFreeShare*float64(r.diskSize), diskFreeBytes)
-	free := float64(r.diskFree)
+	limit := max(min(diskFreeShare*float64(r.disk.Size), diskFreeBytes), 2*float64(r.disk.reserve))
+	free := float64(r.disk.Free)
 	a := control.Alert{Alert: control.AlertDisk, Severity: control.Critical, Limit: limit, Unit: "B", Detail: "room for data_dir"}
-	if r.diskSize > 0 {
-		a.Value, a.Active = &free, free < limit
+	if r.disk.Size > 0 {
+		a.Value, a.Active = &free, free < limit || r.disk.refuses
+	}
+	if r.disk.refuses {
+		a.Detail = "room for data_dir: messages are refused until there is some"
 	}
 	return a
 }

@@ -10,6 +10,7 @@ import (
 	"esmed/cmd/esmed/internal/control"
 	"esmed/smpp"
 	"esmed/statemachine"
+	"esmed/store"
 )
 
 func TestReading_judge(t *testing.T) {
@@ -22,15 +23,17 @@ func TestReading_judge(t *testing.T) {
 		r    reading
 		want string // the active alert; "" = none
 	}{
-		{"nothing is wrong", reading{diskFree: 5 << 30, diskSize: 10 << 30}, ""},
+		{"nothing is wrong", reading{disk: roomReading{Disk: store.Disk{Free: 5 << 30, Size: 10 << 30}}}, ""},
 		{"the clock is in doubt", reading{clock: true}, "clock"},
 		{"the projection is half of what is allowed behind", reading{lag: lagAbove}, ""},
 		{"the projection is further behind", reading{lag: lagAbove + 1}, "apply_lag"},
 		{"the projection cannot follow at all", reading{obstructed: true}, "apply_lag"},
-		{"a large disk has a gigabyte left", reading{diskFree: 1 << 30, diskSize: 100 << 30}, ""},
-		{"a large disk has less", reading{diskFree: 1<<30 - 1, diskSize: 100 << 30}, "disk"},
-		{"a small disk has its twentieth left", reading{diskFree: 50 << 20, diskSize: 1000 << 20}, ""},
-		{"a small disk has less", reading{diskFree: 49 << 20, diskSize: 1000 << 20}, "disk"},
+		{"a large disk has a gigabyte left", reading{disk: roomReading{Disk: store.Disk{Free: 1 << 30, Size: 100 << 30}}}, ""},
+		{"a large disk has less", reading{disk: roomReading{Disk: store.Disk{Free: 1<<30 - 1, Size: 100 << 30}}}, "disk"},
+		{"a small disk has its twentieth left", reading{disk: roomReading{Disk: store.Disk{Free: 50 << 20, Size: 1000 << 20}}}, ""},
+		{"a small disk has less", reading{disk: roomReading{Disk: store.Disk{Free: 49 << 20, Size: 1000 << 20}}}, "disk"},
+		{"a disk that fills quickly has more than its share left", reading{disk: roomReading{Disk: store.Disk{Free: 3 << 30, Size: 100 << 30}, reserve: 2 << 30}}, "disk"},
+		{"a disk has room again, but messages are still refused", reading{disk: roomReading{Disk: store.Disk{Free: 30 << 20, Size: 100 << 20}, reserve: 10 << 20, refuses: true}}, "disk"},
 		{"a session is coming back", ofAlpha(sessionReading{down: bindDownAfter}), ""},
 		{"a session stays away", ofAlpha(sessionReading{down: bindDownAfter + 1}), "bind_down alpha"},
 		{"one of two stays away", ofAlpha(sessionReading{}, sessionReading{down: bindDownAfter + 1}), "bind_down alpha"},

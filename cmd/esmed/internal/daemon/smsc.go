@@ -18,6 +18,7 @@ import (
 type services struct {
 	store   *store.Store
 	gates   *gates
+	room    *diskRoom // nil = there is always some
 	metrics *metrics
 	access  *accessLog
 	clock   *timekeeper
@@ -56,7 +57,7 @@ func newSMSC(cfg *config.SMSC, security *tls.Config, shutdown time.Duration, wit
 	s.client = smpp.New(clients...)
 	a.rebind = s.client.Rebind
 	s.dispatcher = &dispatcher{
-		cfg: cfg, store: with.store, gate: with.gates.of(cfg.Name), client: s.client, answers: a, clock: with.clock, log: log,
+		cfg: cfg, store: with.store, gate: with.gates.of(cfg.Name), client: s.client, answers: a, clock: with.clock, room: with.room, log: log,
 		outlet: newOutlet(s.client, cfg.Throughput), tuned: make(chan struct{}, 1),
 	}
 	s.inquirer = &inquirer{cfg: cfg, store: with.store, client: s.client, late: late}
