@@ -68,7 +68,7 @@ func TestHolding_allocations(t *testing.T) {
 	for i := range all {
 		all[i] = &partition{number: uint32(i)}
 		if i < sealed {
-			f := newFilter(100)
+			f := newFilter(blocksFor(100))
 			f.add(&h)
 			fs.put(uint32(i), f)
 		}

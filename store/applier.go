@@ -35,6 +35,7 @@ type applier struct {
 func newApplier(db *bbolt.DB, file string, filters *filters, fold statemachine.Fold, record func(uint64) (statemachine.Record, error)) *applier {
 	a := &applier{db: db, file: file, filters: filters, fold: fold, record: record}
 	a.batch = newBatch(&a.cache, record)
+	a.batch.fills = true
 	return a
 }
 

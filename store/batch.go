@@ -17,6 +17,7 @@ type batch struct {
 	cache  *messageCache
 	parts  partitions
 	size   uint64 // of a partition, in messages
+	fills  bool   // what it puts goes into the filters at once: it is published, or all filters are forgotten
 
 	rules rulesInForce
 
@@ -212,6 +213,9 @@ func (b *batch) takeMessage(rec statemachine.Record, c *statemachine.MessageChan
 		return
 	}
 	p := b.parts.place(m, b.size)
+	if b.fills && p.messages == 0 {
+		b.tx.filters.open(p.number, blocksFor(b.size))
+	}
 	p.add(m)
 	b.sizes[sizeOf{kind: sizeMessages}]++
 	b.key = appendDestKey(b.key[:0], destination(m), m.ID)

@@ -13,11 +13,8 @@ type lateKeys struct {
 	gone bool      // it took some away
 }
 
-// lateIn is where it is noted what is done to a partition's indexes; nil until that is sealed, when it is of no interest.
+// lateIn is where it is noted what is done to a partition's indexes.
 func (b *batch) lateIn(p *partition) *lateKeys {
-	if p == b.parts[len(b.parts)-1] {
-		return nil
-	}
 	late := b.late[p.number]
 	if late == nil {
 		late = &lateKeys{p: p}
@@ -26,21 +23,33 @@ func (b *batch) lateIn(p *partition) *lateKeys {
 	return late
 }
 
+// isOpen reports whether new messages come into a partition.
+func (b *batch) isOpen(p *partition) bool { return p == b.parts[len(b.parts)-1] }
+
 // noteKey notes that a key comes.
 func (b *batch) noteKey(p *partition, t table, key []byte) {
-	if late := b.lateIn(p); late != nil {
+	switch {
+	case !b.isOpen(p):
+		late := b.lateIn(p)
 		late.keys = append(late.keys, hashKey(t, key))
+	case b.fills:
+		b.tx.filters.addOpen(p, t, key)
+	default:
+		b.lateIn(p) // so that holding gives it
 	}
 }
 
-// noteGone notes that a key may have gone.
+// noteGone notes that a key may have gone. Of an open partition the filter is made anew once it is sealed.
 func (b *batch) noteGone(p *partition) {
-	if late := b.lateIn(p); late != nil {
-		late.gone = true
+	switch {
+	case !b.isOpen(p):
+		b.lateIn(p).gone = true
+	case b.fills:
+		b.tx.filters.drop(p.number)
 	}
 }
 
-// unsealed are the partitions that had no filter when the batch began.
+// unsealed are the partitions that had no filter stored when the batch began.
 func (b *batch) unsealed() partitions {
 	i := len(b.parts)
 	for i > 0 && b.parts[i-1].number >= b.firstOpen {
@@ -77,6 +86,9 @@ func (b *batch) freezeFilters() error {
 			delete(b.late, p.number)
 		}
 	}
+	if n := len(b.parts); n > 0 {
+		delete(b.late, b.parts[n-1].number) // nothing is stored of an open one's
+	}
 	for _, late := range b.late {
 		if err := b.addLate(late); err != nil {
 			return err
@@ -85,9 +97,25 @@ func (b *batch) freezeFilters() error {
 	return nil
 }
 
-// seal makes a partition's filter of what its indexes hold, with the batch's changes to them.
+// seal makes and stores the filter of a partition that is full: it was made as the keys came, unless it was open before
+// the store was, or lost a key.
 func (b *batch) seal(p *partition) error {
-	f := newFilter(b.size)
+	f, late := b.tx.filters.begun(p.number), b.late[p.number]
+	if f == nil || late != nil && late.gone {
+		return b.sealAnew(p)
+	}
+	if late != nil {
+		for i := range late.keys {
+			f.add(&late.keys[i])
+		}
+	}
+	b.putFilter(p, f)
+	return nil
+}
+
+// sealAnew makes a partition's filter of what its indexes hold, with the batch's changes to them.
+func (b *batch) sealAnew(p *partition) error {
+	f := newFilter(blocksFor(b.size))
 	for _, index := range filteredIndexes {
 		id := p.table(index.table)
 		err := f.addKeys(b.tx, p, index.table, func(key []byte) bool {
@@ -104,6 +132,11 @@ func (b *batch) seal(p *partition) error {
 			}
 		}
 	}
+	b.putFilter(p, f)
+	return nil
+}
+
+func (b *batch) putFilter(p *partition, f *filter) {
 	b.tx.filters.put(p.number, f)
 	id := p.table(tableFilters)
 	for at, block := range f.blocks() {
@@ -116,7 +149,6 @@ func (b *batch) seal(p *partition) error {
 			b.over.put(id, key, block)
 		}
 	}
-	return nil
 }
 
 // addLate adds the late keys to a filter. Where keys went it is made anew, which takes a walk through the indexes: that is
@@ -126,7 +158,7 @@ func (b *batch) addLate(late *lateKeys) error {
 		return err
 	}
 	if late.gone {
-		return b.seal(late.p)
+		return b.sealAnew(late.p)
 	}
 	id := late.p.table(tableFilters)
 	changed := make(map[blockID][]byte)

@@ -153,17 +153,18 @@
 // follows from its id; look-ups by anything else probe from the newest on, and of the sealed ones (all but
 // the last) only those whose filter may have the key. One whose time has come is dropped (Retention). Nothing
 // is read in whole at start: the partitions' heads, one for every 50,000 messages, are the only thing whose
-// number grows. Filters are read behind a start, or when they are first asked, then kept in memory: 44 bits a
-// message, 28 where none has a ref, those of 32 partitions across each other, so that a look-up costs hardly more for
-// them.
+// number grows. Filters are read behind a start, or when they are first asked, then kept in files without a name, as page
+// cache: 44 bits a message, 28 where none has a ref, those of 32 partitions across each other, so that a look-up costs
+// hardly more for them. One that a partition began with, since the store was opened, has what the partition has while
+// that is open too.
 //
 // A filter is a Bloom filter for each of ids, refs and dests, with room for as many keys as partition_messages: 20, 16 and 8
 // bits for each, of which a key sets 7, 7 and 4. With one part a message, of 200 partitions 0.04 are looked into in vain
 // for an id, 0.14 for a ref and 4.8 for a number. Hashes are those of bits-and-blooms/bloom (murmur3, on "i", "r" or "d" and the
 // key, of refs without owner, of dests without message id): the first one, as a fraction of 2^64, gives the key's block,
-// 13 bits at a time, four of the second and then of the third, its bits there, lowest first. The filter is made when its partition is
-// sealed, by the record that begins the next one, and follows from what the indexes hold: a key that is put later is added,
-// and when one goes (rules changed, or a person took something back) it is made anew. Of an index that has no key no block
+// 13 bits at a time, four of the second and then of the third, its bits there, lowest first. The filter is stored when its partition
+// is sealed, by the record that begins the next one, and follows from what the indexes hold: a key that is put later is
+// added, and when one goes (rules changed, or a person took something back) it is made anew. Of an index that has no key no block
 // is stored. What is in memory keeps what went, for who reads what was before.
 //
 // In states are messages that are not DELIVERED, and those QUEUED, SUBMITTING and SUBMITTED in sealed partitions alone.

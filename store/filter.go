@@ -42,13 +42,32 @@ func (x filteredIndex) blocks(messages uint64) int {
 	return int((messages*x.room + blockBits - 1) / blockBits)
 }
 
-// newFilter makes an empty one for a partition of so many messages.
-func newFilter(messages uint64) *filter {
-	f := new(filter)
+// filterBlocks are how many blocks a filter has of each index.
+type filterBlocks [len(filteredIndexes)]int
+
+// blocksFor are those of a partition of so many messages.
+func blocksFor(messages uint64) (n filterBlocks) {
 	for i, index := range filteredIndexes {
-		f[i] = make([]byte, index.blocks(messages)*filterBlock)
+		n[i] = index.blocks(messages)
+	}
+	return n
+}
+
+// newFilter makes an empty one.
+func newFilter(blocks filterBlocks) *filter {
+	f := new(filter)
+	for i, n := range blocks {
+		f[i] = make([]byte, n*filterBlock)
 	}
 	return f
+}
+
+// size is what newFilter made it with.
+func (f *filter) size() (n filterBlocks) {
+	for i := range f {
+		n[i] = len(f[i]) / filterBlock
+	}
+	return n
 }
 
 // keyHash is where a key's bits are, in a filter of any size.
@@ -157,7 +176,7 @@ func readFilter(tx *stateTx, p *partition) (*filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, next := newFilter(m.partition), [len(filteredIndexes)]int{}
+	f, next := newFilter(blocksFor(m.partition)), [len(filteredIndexes)]int{}
 	err = tx.scan(p.table(tableFilters), nil, nil, false, func(key, value []byte) error {
 		for i := range f {
 			to := next[i] * filterBlock

@@ -12,7 +12,7 @@ import (
 func TestFilterGroup(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const messages = 600 // two blocks of ids and of refs
-		g, alone := newFilterGroup(newFilter(messages)), map[uint32]*filter{}
+		g, alone := &filterGroup{blocks: blocksFor(messages)}, map[uint32]*filter{}
 		of := [...]table{tableIDs, tableRefs, tableDests}
 		hash := func(i int) *keyHash {
 			h := hashKey(of[i%len(of)], fmt.Appendf(nil, "key %d\x00", i))
@@ -20,7 +20,7 @@ func TestFilterGroup(t *testing.T) {
 		}
 		keys := rapid.SliceOfN(rapid.IntRange(0, 1000), 0, 50)
 		for _, number := range rapid.SliceOfDistinct(rapid.Uint32Range(64, 95), rapid.ID[uint32]).Draw(t, "numbers") {
-			f := newFilter(messages)
+			f := newFilter(blocksFor(messages))
 			for _, i := range keys.Draw(t, "keys") {
 				f.add(hash(i))
 			}

@@ -11,6 +11,7 @@ import (
 // filters are those that were read, for all who read the state. They have at least the keys of every
 // transaction: the applier, who alone changes them, does so before it commits, and takes away nothing.
 type filters struct {
+	dir   string                     // where they may lie; "": in memory
 	heads atomic.Pointer[partitions] // of the last transaction that looked; nil = none did
 
 	mu     sync.RWMutex
@@ -31,31 +32,45 @@ func (fs *filters) now() knownFilters {
 	return knownFilters{fs, fs.resets}
 }
 
-// narrow adds to found those of sealed that may have a key, and gives one whose filter is to be read first, if any: then
-// found is of no use. The numbers of sealed follow each other. What is known now may lack what a transaction has that
-// began before all were forgotten: to that any may have the key.
-func (fs knownFilters) narrow(found, sealed partitions, h *keyHash) (_ partitions, missing *partition) {
+// narrow adds to found those of all that may have a key, and gives one whose filter is to be read first, if any: then
+// found is of no use. The numbers of all follow each other; the last one is open, and may have the key unless its filter
+// was begun with it. What is known now may lack what a transaction has that began before all were forgotten: to that any
+// may have the key.
+func (fs knownFilters) narrow(found, all partitions, h *keyHash) (_ partitions, missing *partition) {
 	fs.mu.RLock()
 	defer fs.mu.RUnlock()
 	if fs.resets != fs.since {
-		return append(found, sealed...), nil
+		return append(found, all...), nil
 	}
-	for len(sealed) > 0 {
-		at, first := int(sealed[0].number/filterGroupSize), sealed[0].number%filterGroupSize
+	last := all[len(all)-1]
+	for sealed := all[:len(all)-1]; len(sealed) > 0; {
+		first := sealed[0].number % filterGroupSize
 		n := min(len(sealed), int(filterGroupSize-first))
-		if at >= len(fs.groups) || fs.groups[at] == nil {
+		g := fs.groupOf(sealed[0].number)
+		if g == nil {
 			return found, sealed[0]
 		}
 		asked := uint32(1<<n-1) << first
-		if left := asked &^ fs.groups[at].loaded; left != 0 {
+		if left := asked &^ g.loaded; left != 0 {
 			return found, sealed[bits.TrailingZeros32(left)-int(first)]
 		}
-		for have := fs.groups[at].having(h) & asked; have != 0; have &= have - 1 {
+		for have := g.having(h) & asked; have != 0; have &= have - 1 {
 			found = append(found, sealed[bits.TrailingZeros32(have)-int(first)])
 		}
 		sealed = sealed[n:]
 	}
+	if g := fs.groupOf(last.number); g == nil || !g.has(last.number) || g.having(h)&column(last.number) != 0 {
+		found = append(found, last)
+	}
 	return found, nil
+}
+
+// groupOf is nil when no filter of it is here. mu is held.
+func (fs *filters) groupOf(number uint32) *filterGroup {
+	if at := int(number / filterGroupSize); at < len(fs.groups) {
+		return fs.groups[at]
+	}
+	return nil
 }
 
 // unread is the newest of sealed whose filter nobody has read; nil when there is none.
@@ -63,8 +78,7 @@ func (fs *filters) unread(sealed partitions) *partition {
 	fs.mu.RLock()
 	defer fs.mu.RUnlock()
 	for _, p := range slices.Backward(sealed) {
-		at := int(p.number / filterGroupSize)
-		if at >= len(fs.groups) || fs.groups[at] == nil || !fs.groups[at].has(p.number) {
+		if g := fs.groupOf(p.number); g == nil || !g.has(p.number) {
 			return p
 		}
 	}
@@ -102,20 +116,20 @@ func (fs knownFilters) load(tx *stateTx, p *partition) (bool, error) {
 	if fs.resets != fs.since {
 		return false, nil
 	}
-	if g := fs.group(p.number, f); !g.has(p.number) {
+	if g := fs.group(p.number, f.size()); !g.has(p.number) {
 		g.put(p.number, f)
 	}
 	return true, nil
 }
 
-// group makes room for a partition's filter, which is like f. mu is held.
-func (fs *filters) group(number uint32, f *filter) *filterGroup {
+// group makes room for a partition's filter. mu is held.
+func (fs *filters) group(number uint32, blocks filterBlocks) *filterGroup {
 	at := int(number / filterGroupSize)
 	if n := at + 1; n > len(fs.groups) {
 		fs.groups = append(fs.groups, make([]*filterGroup, n-len(fs.groups))...)
 	}
 	if fs.groups[at] == nil {
-		fs.groups[at] = newFilterGroup(f)
+		fs.groups[at] = &filterGroup{dir: fs.dir, blocks: blocks}
 	}
 	return fs.groups[at]
 }
@@ -124,7 +138,35 @@ func (fs *filters) group(number uint32, f *filter) *filterGroup {
 func (fs *filters) put(number uint32, f *filter) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	fs.group(number, f).put(number, f)
+	fs.group(number, f.size()).put(number, f)
+}
+
+// open begins the filter of a partition that has no key yet. Like addOpen it is for the applier.
+func (fs *filters) open(number uint32, blocks filterBlocks) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.group(number, blocks).open(number)
+}
+
+// addOpen adds a key to the filter of a partition that is open. One that was open before the store was does without:
+// its filter is made when it is sealed.
+func (fs *filters) addOpen(p *partition, t table, key []byte) {
+	h := hashKey(t, key)
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if g := fs.groupOf(p.number); g != nil && g.has(p.number) {
+		g.add(p.number, &h)
+	}
+}
+
+// begun is the filter of a partition as it was added to since it was opened; nil when it was not from the beginning.
+func (fs *filters) begun(number uint32) *filter {
+	fs.mu.RLock()
+	defer fs.mu.RUnlock()
+	if g := fs.groupOf(number); g != nil && g.has(number) {
+		return g.filter(number)
+	}
+	return nil
 }
 
 // add adds keys to a partition's filter, which it reads first when nobody did. Only the applier calls it.
@@ -136,20 +178,20 @@ func (fs knownFilters) add(tx *stateTx, p *partition, keys []keyHash) error {
 	}
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	g := fs.groups[p.number/filterGroupSize]
+	g := fs.groupOf(p.number)
 	for i := range keys {
 		g.add(p.number, &keys[i])
 	}
 	return nil
 }
 
-// drop forgets the filter of a partition that is no more. Who still reads what was before reads it again.
+// drop forgets the filter of a partition that is no more, or is to do without. Who still reads what was before reads it
+// again.
 func (fs *filters) drop(number uint32) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	at := int(number / filterGroupSize)
-	if at < len(fs.groups) && fs.groups[at] != nil && fs.groups[at].drop(number) {
-		fs.groups[at] = nil
+	if g := fs.groupOf(number); g != nil && g.drop(number) {
+		fs.groups[number/filterGroupSize] = nil
 	}
 }
 
@@ -161,19 +203,17 @@ func (fs *filters) reset() {
 }
 
 // holding gives those of all partitions that may hold a key of an index (or what keys begin with: see
-// hashKey), in the same order. The last one, which is not sealed, is always among them. What it gives is good until it
-// is called again.
+// hashKey), in the same order. What it gives is good until it is called again.
 func (t *stateTx) holding(all partitions, id table, key []byte) (partitions, error) {
-	if len(all) < 2 {
-		return all, nil
+	if len(all) == 0 {
+		return nil, nil
 	}
-	last := len(all) - 1
 	h := hashKey(id, key)
 	for {
-		found, missing := t.filters.narrow(t.found[:0], all[:last], &h)
+		found, missing := t.filters.narrow(t.found[:0], all, &h)
 		if missing == nil {
-			t.found = append(found, all[last])
-			return t.found, nil
+			t.found = found
+			return found, nil
 		}
 		if loaded, err := t.filters.load(t, missing); err != nil || !loaded {
 			return all, err

@@ -25,13 +25,13 @@ func BenchmarkFilters(b *testing.B) {
 		tableRefs:  func() []byte { return refKey(kindRef, "uid:0", fmt.Sprintf("order-%d", random.Uint64())) },
 		tableDests: func() []byte { return destPrefix(fmt.Sprintf("39%010d", random.Uint64()%1e10)) },
 	}
-	fs, all, held := new(filters), make(partitions, most+1), make(map[table][][]byte)
+	fs, all, held := &filters{dir: b.TempDir()}, make(partitions, most+1), make(map[table][][]byte)
 	for i := range all {
 		all[i] = &partition{number: uint32(i)}
 		if i == most {
 			break
 		}
-		f := newFilter(DefaultPartitionMessages)
+		f := newFilter(blocksFor(DefaultPartitionMessages))
 		for _, index := range filteredIndexes {
 			for n := range DefaultPartitionMessages {
 				key := keys[index.table]()
@@ -47,7 +47,7 @@ func BenchmarkFilters(b *testing.B) {
 	octets := 0
 	for _, g := range fs.groups {
 		for _, words := range g.words {
-			octets += 4 * len(words)
+			octets += len(words)
 		}
 	}
 	size := 8 * float64(octets) / most / DefaultPartitionMessages
@@ -83,14 +83,14 @@ func BenchmarkFilters(b *testing.B) {
 
 // BenchmarkFilterGroup puts a full filter into a group, as is done for each behind a start.
 func BenchmarkFilterGroup(b *testing.B) {
-	f := newFilter(DefaultPartitionMessages)
+	f := newFilter(blocksFor(DefaultPartitionMessages))
 	for n := range DefaultPartitionMessages {
 		for _, index := range filteredIndexes {
 			h := hashKey(index.table, fmt.Appendf(nil, "%d\x00", n))
 			f.add(&h)
 		}
 	}
-	g, number := newFilterGroup(f), uint32(0)
+	g, number := &filterGroup{blocks: f.size()}, uint32(0)
 	for b.Loop() {
 		g.put(number, f)
 		number++

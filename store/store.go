@@ -288,6 +288,7 @@ func (s *Store) begin(write bool) error {
 		return nil
 	}
 	s.state.NoSync, s.state.NoGrowSync = s.cfg.Unsynced, s.cfg.Unsynced
+	s.filters.dir = s.cfg.Dir
 	s.applier = newApplier(s.state, stateFile, s.filters, s.fold(), s.viewRecord)
 	return nil
 }

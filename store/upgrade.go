@@ -133,7 +133,7 @@ func (u *upgrading) filter(p *partition) (f *filter, was [][]byte, err error) {
 		if err != nil {
 			return err
 		}
-		f = newFilter(m.partition)
+		f = newFilter(blocksFor(m.partition))
 		for _, index := range filteredIndexes {
 			err := readTable(context.Background(), from, p.table(index.table), upgradeReads)
 			if err == nil {
