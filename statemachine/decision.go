@@ -23,6 +23,13 @@ const (
 	VerdictUnordered Verdict = "unordered"
 )
 
+// Verdicts are all of them.
+func Verdicts() []Verdict {
+	return []Verdict{
+		VerdictHeld, VerdictDuplicate, VerdictNoted, VerdictApplied, VerdictLate, VerdictRepeat, VerdictConflict, VerdictStale, VerdictUnordered,
+	}
+}
+
 // Correlation says whether evidence found its message.
 type Correlation string
 
@@ -83,6 +90,13 @@ const (
 	KindNoMessageID        ExceptionKind = "no_message_id"
 	KindDuplicateMessageID ExceptionKind = "duplicate_message_id"
 )
+
+// StoredKinds are the kinds that exceptions are stored under: all but KindUnmatched.
+func StoredKinds() []ExceptionKind {
+	return []ExceptionKind{
+		KindConflict, KindAmbiguous, KindAddressMismatch, KindUnmappedState, KindUndecodable, KindInDoubt, KindNoMessageID, KindDuplicateMessageID,
+	}
+}
 
 // Exception is one thing to decide, with what bears on it.
 type Exception struct {

@@ -3,8 +3,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,21 +30,18 @@ type alerts struct {
 	obstructed *atomic.Bool // the projection does not follow the log
 	log        *zap.Logger
 
-	mu     sync.Mutex             // one measurement at a time; guards what follows
-	active map[alertKey]time.Time // what was told and is not over, since when
-	down   map[string]time.Time   // sessions that are not bound, since when
+	mu      sync.Mutex                 // one measurement at a time; guards what follows
+	active  map[alertKey]control.Alert // what was told and is not over, as it was last measured
+	outages map[string]outage          // by session
 }
 
 type alertKey struct{ alert, smsc string }
 
 func newAlerts(d *daemon) *alerts {
-	for _, name := range control.AlertNames() {
-		d.metrics.alerts.WithLabelValues(name)
-	}
 	return &alerts{
 		limits: d.cfg.Alerts, room: d.room, store: d.store, fleet: d.fleet, metrics: d.metrics, clock: d.clock,
 		obstructed: &d.obstructed, log: d.log,
-		active: map[alertKey]time.Time{}, down: map[string]time.Time{},
+		active: map[alertKey]control.Alert{}, outages: map[string]outage{},
 	}
 }
 
@@ -65,7 +60,7 @@ func (a *alerts) run(ctx context.Context) error {
 }
 
 // measure measures now, tells of what changed, and gives all alerts (control.Backend.Alerts). What the
-// store does not answer for the moment is left out, and goes on as it was.
+// store does not answer for the moment goes on as it was if it was active, and is left out if not.
 func (a *alerts) measure(ctx context.Context) []control.Alert {
 	ctx, cancel := context.WithTimeout(ctx, scrapeWithin)
 	defer cancel()
@@ -79,30 +74,32 @@ func (a *alerts) measure(ctx context.Context) []control.Alert {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		a.log.Debug("alerts are incomplete", zap.Error(err))
 	}
-	a.take(all, now, err == nil)
-	return all
+	return a.take(all, now, err == nil)
 }
 
 // readSessions looks at all sessions. One that somebody stopped is neither down nor refused.
 func (a *alerts) readSessions(r *reading, now time.Time) {
-	before := a.down
-	a.down = map[string]time.Time{}
+	before := a.outages
+	a.outages = map[string]outage{}
 	for _, m := range a.fleet.members() {
 		one := smscReading{name: m.cfg.Name, paused: m.dispatcher.paused.Load() != nil}
+		if ends := m.certificateEnds(); !ends.IsZero() {
+			left := ends.Sub(now)
+			one.certificate = &left
+		}
 		for i, st := range m.client.Status() {
 			if st.Stopped {
 				continue
 			}
-			s := sessionReading{SessionStatus: st, credentials: smpp.Status(m.sessions[i].credentials.Load())}
-			if !st.State.Bound() {
-				since, known := before[st.Name]
-				if !known {
-					since = now
-				}
-				a.down[st.Name] = since
-				s.down = now.Sub(since)
+			o, known := before[st.Name]
+			if !known {
+				o = newOutage(&st, now)
 			}
-			one.sessions = append(one.sessions, s)
+			o = o.see(&st, now)
+			a.outages[st.Name] = o
+			one.sessions = append(one.sessions, sessionReading{
+				SessionStatus: st, credentials: smpp.Status(m.sessions[i].credentials.Load()), down: o.down(&st, now), flaps: o.flaps(&st),
+			})
 		}
 		r.smscs = append(r.smscs, one)
 	}
@@ -133,36 +130,56 @@ func (a *alerts) readStore(ctx context.Context, r *reading, now time.Time) error
 	return nil
 }
 
-// take puts Since into a measurement's alerts and tells of what began, and of what is over: also of what
-// is not measured any more, if the measurement is complete.
-func (a *alerts) take(all []control.Alert, now time.Time, complete bool) {
-	over := maps.Clone(a.active)
+// take puts Since into a measurement's alerts and tells of what began or became critical, and of what is over:
+// also of what is not measured any more, if the measurement is complete. It gives them with those that could
+// not be measured and were active.
+func (a *alerts) take(all []control.Alert, now time.Time, complete bool) []control.Alert {
+	before := a.active
+	a.active = map[alertKey]control.Alert{}
 	for i := range all {
 		alert := &all[i]
 		key := alertKey{alert.Alert, alert.SMSC}
-		if !alert.Active {
+		was, told := before[key]
+		switch {
+		case alert.Active:
+			if alert.Since = was.Since; !told {
+				alert.Since = instant(now)
+			}
+			if !told || worse(alert, &was) {
+				a.tell(alert)
+			}
+			a.active[key] = *alert
+		case told:
+			a.tellOver(&was, now)
+		}
+		delete(before, key)
+	}
+	for key, was := range before {
+		if complete {
+			a.tellOver(&was, now)
 			continue
 		}
-		delete(over, key)
-		if _, told := a.active[key]; !told {
-			a.active[key] = now
-			a.tell(alert)
-		}
-		alert.Since = instant(a.active[key])
+		a.active[key] = was
+		was.Value, was.Detail = nil, "not measured for the moment: the store does not answer"
+		all = append(all, was)
 	}
-	for key, since := range over {
-		measured := slices.ContainsFunc(all, func(x control.Alert) bool { return x.Alert == key.alert && x.SMSC == key.smsc })
-		if measured || complete {
-			delete(a.active, key)
-			a.log.Info("alert over", zap.String("alert", key.alert), zap.String("smsc", key.smsc), zap.Duration("elapsed", now.Sub(since)))
-		}
+	sortAlerts(all)
+	a.show()
+	return all
+}
+
+func worse(alert, was *control.Alert) bool {
+	return alert.Severity == control.Critical && was.Severity != control.Critical
+}
+
+// show makes the metric what is active.
+func (a *alerts) show() {
+	on := map[string]bool{}
+	for key := range a.active {
+		on[key.alert] = true
 	}
 	for _, name := range control.AlertNames() {
-		on := false
-		for key := range a.active {
-			on = on || key.alert == name
-		}
-		a.metrics.alerts.WithLabelValues(name).Set(truth(on))
+		a.metrics.alerts.WithLabelValues(name).Set(truth(on[name]))
 	}
 }
 
@@ -177,4 +194,8 @@ func (a *alerts) tell(alert *control.Alert) {
 	}
 	a.log.Log(level, "alert", zap.String("alert", alert.Alert), zap.String("smsc", alert.SMSC), value,
 		zap.Float64("limit", alert.Limit), zap.String("detail", alert.Detail))
+}
+
+func (a *alerts) tellOver(alert *control.Alert, now time.Time) {
+	a.log.Info("alert over", zap.String("alert", alert.Alert), zap.String("smsc", alert.SMSC), zap.Duration("elapsed", now.Sub(*alert.Since)))
 }

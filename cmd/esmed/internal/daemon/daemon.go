@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/coreos/go-systemd/v22/journal"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
@@ -78,7 +77,7 @@ type daemon struct {
 // graceful and returns nil; the doc comment of the package says in which order. An error is a
 // *ConfigError, ErrImmediate, or what the store, the API's listeners or the start failed with.
 func Run(ctx context.Context, cfg *config.Config, opts Options) (err error) {
-	d := &daemon{cfg: cfg, opts: opts, metrics: newMetrics(), signals: catchSignals()}
+	d := &daemon{cfg: cfg, opts: opts, metrics: newMetrics(opts.Version), signals: catchSignals()}
 	defer d.signals.release()
 	if err := d.openLogs(); err != nil {
 		return &ConfigError{err}
@@ -213,7 +212,7 @@ func (d *daemon) start(ctx context.Context) error {
 		store: d.store, gates: d.gates, room: d.room, metrics: d.metrics, access: d.access, clock: d.clock, log: d.log,
 	}, d.cfg.ShutdownTimeout)
 	d.passes = newReprocessor(d.store, d.log)
-	d.metrics.registry.MustRegister(&gauges{store: d.store, fleet: d.fleet, alerts: d.cfg.Alerts, log: d.log, gaugeDescs: newGaugeDescs()})
+	d.metrics.registry.MustRegister(newGauges(d))
 	d.alerts = newAlerts(d)
 	return d.listen()
 }
@@ -235,7 +234,7 @@ func (d *daemon) listen() (err error) {
 		InboxOlderThan:   d.cfg.Alerts.InboxOlderThan,
 		Reception:        b.reception,
 		StatusName:       statusName,
-		Metrics:          promhttp.HandlerFor(d.metrics.registry, promhttp.HandlerOpts{}),
+		Metrics:          d.metrics.handler(d.log),
 		Ready:            d.ready,
 		Version:          d.opts.Version,
 		Fault: func(operation string, err error) {

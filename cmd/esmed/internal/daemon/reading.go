@@ -12,8 +12,6 @@ import (
 )
 
 const (
-	// bindDownAfter is how long a session may take to come back before that is an alert.
-	bindDownAfter = 30 * time.Second
 	// lagAbove is half of the lag at which submits wait.
 	lagAbove = 32 << 10
 	// A disk has little room when this share, and no more than that many octets, is free, or twice the reserve that
@@ -62,10 +60,15 @@ func (r *reading) judge(limits config.Alerts) []control.Alert {
 	if r.open != nil {
 		all = append(all, r.judgeExceptions())
 	}
-	slices.SortFunc(all, func(x, y control.Alert) int {
-		return cmp.Or(slices.Index(control.AlertNames(), x.Alert)-slices.Index(control.AlertNames(), y.Alert), cmp.Compare(x.SMSC, y.SMSC))
-	})
 	return all
+}
+
+// sortAlerts puts them into the order in which they are listed.
+func sortAlerts(all []control.Alert) {
+	names := control.AlertNames()
+	slices.SortFunc(all, func(x, y control.Alert) int {
+		return cmp.Or(slices.Index(names, x.Alert)-slices.Index(names, y.Alert), cmp.Compare(x.SMSC, y.SMSC))
+	})
 }
 
 // over is an alert that is active while value is over limit.
@@ -88,9 +91,14 @@ func (r *reading) judgeLag() control.Alert {
 	return a
 }
 
+// little is below how many free octets a disk has little room.
+func (r *roomReading) little() float64 {
+	return max(min(diskFreeShare*float64(r.Size), diskFreeBytes), 2*float64(r.reserve))
+}
+
 // judgeDisk warns while there is still time to make room: before messages are refused.
 func (r *reading) judgeDisk() control.Alert {
-	limit := max(min(diskFreeShare*float64(r.disk.Size), diskFreeBytes), 2*float64(r.disk.reserve))
+	limit := r.disk.little()
 	free := float64(r.disk.Free)
 	a := control.Alert{Alert: control.AlertDisk, Severity: control.Critical, Limit: limit, Unit: "B", Detail: "room for data_dir"}
 	if r.disk.Size > 0 {

@@ -39,6 +39,8 @@ func TestReading_judge(t *testing.T) {
 		{"one of two stays away", ofAlpha(sessionReading{}, sessionReading{down: bindDownAfter + 1}), "bind_down alpha"},
 		{"somebody stopped all sessions", ofAlpha(), ""},
 		{"the SMSC refuses the password", ofAlpha(sessionReading{credentials: smpp.StatusInvPaswd}), "credentials alpha"},
+		{"our certificate is good for weeks", certified(certificateSoon), ""},
+		{"our certificate ends soon", certified(certificateSoon - 1), "credentials alpha"},
 		{"the SMSC has no credit for us", reading{smscs: []smscReading{{name: "alpha", paused: true}}}, "paused alpha"},
 		{"a receipt waits", reading{waiting: map[string]time.Duration{"alpha": 5 * time.Minute}}, ""},
 		{"a receipt waits for too long", reading{waiting: map[string]time.Duration{"alpha": 5*time.Minute + 1}}, "inbox_age alpha"},
@@ -74,6 +76,11 @@ func ofAlpha(sessions ...sessionReading) reading {
 	return reading{smscs: []smscReading{{name: "alpha", sessions: sessions}}}
 }
 
+// certified is alpha with a certificate of ours that is still valid for so long.
+func certified(left time.Duration) reading {
+	return reading{smscs: []smscReading{{name: "alpha", certificate: &left}}}
+}
+
 // read is the reading of a session that is bound, or down for a time.
 func read(name string, mode smpp.BindMode, down time.Duration) sessionReading {
 	st := smpp.SessionStatus{Name: name, Mode: mode, State: smpp.BoundTRX}
@@ -100,6 +107,43 @@ func TestReading_aSessionWhoseWorkOthersDoIsAWarning(t *testing.T) {
 			require.True(t, a.Active)
 			require.Equal(t, tt.severity, a.Severity)
 			require.Equal(t, tt.detail, a.Detail)
+		})
+	}
+}
+
+func TestReading_aSessionThatDoesNotStayBoundDoesNoWork(t *testing.T) {
+	flapping := read("alpha/1", smpp.Transceiver, bindDownAfter+time.Second)
+	flapping.State, flapping.flaps = smpp.BoundTRX, 4
+	a := (&smscReading{name: "alpha", sessions: []sessionReading{flapping}}).judgeBinds()
+	require.True(t, a.Active)
+	require.Equal(t, control.Critical, a.Severity)
+	require.Equal(t, "alpha/1 does not stay bound, the SMSC accepted 4 binds since: no connection", a.Detail)
+}
+
+func TestReading_credentialsTellOfPasswordAndCertificate(t *testing.T) {
+	days := func(n int) *time.Duration {
+		d := time.Duration(n)*24*time.Hour + time.Hour
+		return &d
+	}
+	refused := []sessionReading{{SessionStatus: smpp.SessionStatus{Name: "alpha/1"}, credentials: smpp.StatusInvPaswd}}
+	for _, tt := range []struct {
+		name             string
+		s                smscReading
+		severity, detail string
+		wrong            float64
+	}{
+		{"a certificate that ends soon is a warning", smscReading{certificate: days(13)}, control.Warning, "the certificate of tls.cert_file ends in 13 days: renew it, then SIGHUP", 1},
+		{"one that has ended is critical", smscReading{certificate: days(-2)}, control.Critical, "the certificate of tls.cert_file has ended: renew it, then SIGHUP", 1},
+		{"a refusal is critical beside it", smscReading{certificate: days(13), sessions: refused}, control.Critical,
+			"the SMSC refuses the bind of alpha/1 with ESME_RINVPASWD: system_id or password are wrong, or the account may not bind so often; " +
+				"the certificate of tls.cert_file ends in 13 days: renew it, then SIGHUP", 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a := tt.s.judgeCredentials()
+			require.True(t, a.Active)
+			require.Equal(t, tt.severity, a.Severity)
+			require.Equal(t, tt.detail, a.Detail)
+			require.InDelta(t, tt.wrong, *a.Value, 0)
 		})
 	}
 }

@@ -40,6 +40,7 @@ type smsc struct {
 
 func newSMSC(cfg *config.SMSC, security *tls.Config, shutdown time.Duration, with services) *smsc {
 	log := with.log.With(zap.String("smsc", cfg.Name))
+	with.metrics.begin(cfg.Name)
 	a := &answers{
 		cfg: cfg, store: with.store, metrics: with.metrics, access: with.access, log: log,
 		in: newMailbox[answer](), refused: newMailbox[statemachine.Fact](), feedback: newMailbox[feedback](),
@@ -79,6 +80,14 @@ func (s *smsc) tune(cfg *config.SMSC) {
 	case s.dispatcher.tuned <- struct{}{}:
 	default:
 	}
+}
+
+// certificateEnds is when our certificate for the SMSC ends; zero when there is none.
+func (s *smsc) certificateEnds() time.Time {
+	if s.security == nil || len(s.security.Certificates) == 0 {
+		return time.Time{}
+	}
+	return s.security.Certificates[0].Leaf.NotAfter
 }
 
 // stop unbinds all sessions once their windows have drained, within shutdown_timeout, until start. What waits

@@ -38,7 +38,7 @@ func TestFleet_anErrorDoesNotWaitForTheSMSC(t *testing.T) {
 	one := config.DefaultSMSC()
 	one.Name, one.Account, one.Addr, one.SystemID, one.Password = "alpha", "alpha", []string{sim.Addr()}, "esme", "secret"
 	cfg.SMSCs = []config.SMSC{one}
-	m := newMetrics()
+	m := newMetrics("test")
 	f := newFleet(services{
 		store: s, gates: newGates(s), metrics: m, log: log, clock: newTimekeeper(zap.NewNop(), m.alerts.WithLabelValues(control.AlertClock)),
 	}, time.Hour)
