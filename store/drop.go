@@ -90,11 +90,7 @@ func (all partitions) allBefore(id statemachine.ID) partitions {
 // dropDecisions drops the partitions of decisions that records before logFrom caused, and none else.
 func (b *batch) dropDecisions() error {
 	limit := decisionTable(b.logFrom)
-	for id := range b.over.tables {
-		if id.table == tableDecisions && id.part < limit.part {
-			delete(b.over.tables, id)
-		}
-	}
+	b.over.tables.keep(func(id tableID, _ *memTable) bool { return id.table != tableDecisions || id.part >= limit.part })
 	ids, err := b.tx.partsOf(tableDecisions)
 	for _, id := range ids {
 		if id.part < limit.part {
@@ -106,7 +102,7 @@ func (b *batch) dropDecisions() error {
 
 // drop forgets what the batch has for a table of a partition, and notes what was written of it before.
 func (b *batch) drop(id tableID) {
-	delete(b.over.tables, id)
+	b.over.tables.delete(id)
 	b.dropped = append(b.dropped, id)
 	b.over.put(tableID{table: tableFreeing}, freeingKey(id), []byte{})
 }

@@ -27,7 +27,7 @@ func (l *layers) publish(b *batch) {
 	defer l.mu.Unlock()
 	if l.to = b.cursor; l.pending != nil {
 		for _, id := range b.dropped {
-			delete(l.pending.tables, id)
+			l.pending.tables.delete(id)
 		}
 		l.pending.merge(b.over)
 		return

@@ -2,10 +2,7 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"hash/maphash"
-	"maps"
-	"slices"
 	"sync"
 
 	"go.etcd.io/bbolt"
@@ -15,24 +12,24 @@ import (
 type overlay struct {
 	arena  arena
 	seed   maphash.Seed
-	tables map[tableID]*memTable
+	tables tableMap[*memTable]
 	order  sync.Mutex // held while a table is sorted for who walks it
 }
 
 func newOverlay() *overlay {
-	return &overlay{seed: maphash.MakeSeed(), tables: make(map[tableID]*memTable)}
+	return &overlay{seed: maphash.MakeSeed()}
 }
 
 // another makes an empty overlay that can be merged with this one.
 func (o *overlay) another() *overlay {
-	return &overlay{seed: o.seed, tables: make(map[tableID]*memTable)}
+	return &overlay{seed: o.seed}
 }
 
 func (o *overlay) table(id tableID) *memTable {
-	t := o.tables[id]
-	if t == nil {
+	t, ok := o.tables.get(id)
+	if !ok {
 		t = &memTable{arena: &o.arena, seed: o.seed}
-		o.tables[id] = t
+		o.tables.put(id, t)
 	}
 	return t
 }
@@ -40,7 +37,7 @@ func (o *overlay) table(id tableID) *memTable {
 // get gives a nil value for a key that is deleted, and false for one that nothing lies over. The value is good
 // until reset.
 func (o *overlay) get(id tableID, key []byte) (value []byte, ok bool) {
-	if t := o.tables[id]; t != nil {
+	if t, ok := o.tables.get(id); ok {
 		return t.get(key, hashOf(o.seed, key))
 	}
 	return nil, false
@@ -58,19 +55,19 @@ func (o *overlay) delete(id tableID, key []byte) { o.table(id).delete(key) }
 // used go.
 func (o *overlay) reset() {
 	o.arena.reset()
-	for id, t := range o.tables {
+	o.tables.keep(func(_ tableID, t *memTable) bool {
 		if len(t.entries) == 0 {
-			delete(o.tables, id)
-			continue
+			return false
 		}
 		t.reset()
-	}
+		return true
+	})
 }
 
 // merge makes the changes of another overlay, which was made by another and lies over this one. What was walked or
 // looked up in either is not good any more.
 func (o *overlay) merge(over *overlay) {
-	for id, from := range over.tables {
+	for id, from := range over.tables.all() {
 		if len(from.entries) > 0 {
 			o.table(id).merge(from)
 		}
@@ -80,11 +77,8 @@ func (o *overlay) merge(over *overlay) {
 // flush writes what the overlay changes: each table's keys in order, since bbolt splits a page only when it commits,
 // so that keys at random would be sorted into ever longer ones. What it hands over stays in the arena.
 func (o *overlay) flush(to sink) error {
-	ids := slices.SortedFunc(maps.Keys(o.tables), func(x, y tableID) int {
-		return cmp.Or(cmp.Compare(x.table, y.table), cmp.Compare(x.part, y.part))
-	})
-	for _, id := range ids {
-		t := o.sorted(id)
+	for id, t := range o.tables.all() {
+		o.sort(t)
 		for _, at := range t.sorted {
 			e := &t.entries[at.entry]
 			var err error
@@ -104,14 +98,18 @@ func (o *overlay) flush(to sink) error {
 
 // sorted gives a table to be walked until something is put; nil when there is none.
 func (o *overlay) sorted(id tableID) *memTable {
-	t := o.tables[id]
-	if t == nil {
+	t, ok := o.tables.get(id)
+	if !ok {
 		return nil
 	}
+	o.sort(t)
+	return t
+}
+
+func (o *overlay) sort(t *memTable) {
 	o.order.Lock()
 	defer o.order.Unlock()
 	t.sort()
-	return t
 }
 
 // source walks one sorted set of keys.

@@ -77,8 +77,8 @@ func (t *stateTx) partsOf(of table) (ids []tableID, err error) {
 		})
 	}
 	for _, over := range t.overs {
-		for id := range over.tables {
-			if id.table == of && !slices.Contains(ids, id) {
+		for _, p := range over.tables[of] {
+			if id := (tableID{of, p.part}); !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}
 		}
@@ -101,14 +101,14 @@ func (id tableID) partName() []byte { return binary.BigEndian.AppendUint32(nil, 
 type stateTx struct {
 	bolt    *bbolt.Tx  // nil: there is no state.db, all is in overs
 	overs   []*overlay // the last one lies over the others
-	buckets map[tableID]*bbolt.Bucket
-	cursors map[tableID]*bbolt.Cursor // of get: one for itself would be made for each key, with all of its room
-	filters knownFilters              // of none: not for looking anything up by an index, nor for a batch
-	found   partitions                // room for what holding gives
+	buckets tableMap[*bbolt.Bucket]
+	cursors tableMap[*bbolt.Cursor] // of get: one for itself would be made for each key, with all of its room
+	filters knownFilters            // of none: not for looking anything up by an index, nor for a batch
+	found   partitions              // room for what holding gives
 }
 
 func newStateTx(tx *bbolt.Tx, overs ...*overlay) *stateTx {
-	return &stateTx{bolt: tx, overs: overs, buckets: make(map[tableID]*bbolt.Bucket, 8), cursors: make(map[tableID]*bbolt.Cursor)}
+	return &stateTx{bolt: tx, overs: overs}
 }
 
 // bucket is nil when the table was never written.
@@ -116,7 +116,7 @@ func (t *stateTx) bucket(id tableID) *bbolt.Bucket {
 	if t.bolt == nil {
 		return nil
 	}
-	b, ok := t.buckets[id]
+	b, ok := t.buckets.get(id)
 	if !ok {
 		b = t.bolt.Bucket(id.name())
 		if b != nil && id.table > plainTables {
@@ -125,7 +125,7 @@ func (t *stateTx) bucket(id tableID) *bbolt.Bucket {
 		if b != nil && id.table == tableDecisions {
 			b.FillPercent = sequentialFill
 		}
-		t.buckets[id] = b
+		t.buckets.put(id, b)
 	}
 	return b
 }
@@ -137,14 +137,14 @@ func (t *stateTx) get(id tableID, key []byte) []byte {
 			return v
 		}
 	}
-	c := t.cursors[id]
-	if c == nil {
+	c, ok := t.cursors.get(id)
+	if !ok {
 		b := t.bucket(id)
 		if b == nil {
 			return nil
 		}
 		c = b.Cursor()
-		t.cursors[id] = c
+		t.cursors.put(id, c)
 	}
 	if found, value := c.Seek(key); bytes.Equal(found, key) {
 		return value
@@ -181,7 +181,7 @@ func (t *stateTx) writable(id tableID) (*bbolt.Bucket, error) {
 		if id.table == tableDecisions {
 			b.FillPercent = sequentialFill
 		}
-		t.buckets[id] = b
+		t.buckets.put(id, b)
 	}
 	return b, err
 }
