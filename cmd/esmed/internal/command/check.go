@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,7 +38,8 @@ func checkCommand() *cobra.Command {
 and what works like them): a line with performance data, then a line for each alert. Queues that somebody
 holds are named too; they are no alert.
 
-Exit status 0 is OK, 1 WARNING, 2 CRITICAL (also when no daemon runs), 3 UNKNOWN.`,
+Exit status 0 is OK, 1 WARNING, 2 CRITICAL (also when no daemon runs), 3 UNKNOWN (also when not all could be
+measured).`,
 		Example:       "  esmed check --socket /run/esmed/esmed.sock",
 		GroupID:       groupState,
 		SilenceErrors: true,
@@ -102,6 +104,9 @@ func printCheck(o output, alerts []control.Alert, held []string) error {
 			code = max(code, severityCode(a.Severity))
 		}
 	}
+	if code == checkOK && !measured(alerts) {
+		code = checkUnknown
+	}
 	err := printWhole(o, alerts, func([]control.Alert) {
 		o.printf("%s\n", checkLine(code, active, alerts, held))
 		for i := range active {
@@ -121,9 +126,14 @@ func severityCode(severity string) int {
 	return checkWarning
 }
 
+// measured reports whether the daemon could measure all: exceptions, of which there is one alert, are counted last.
+func measured(alerts []control.Alert) bool {
+	return slices.ContainsFunc(alerts, func(a control.Alert) bool { return a.Alert == control.AlertExceptions && a.Value != nil })
+}
+
 // checkLine is the plugin's first line: how things stand, and the performance data of all that was measured.
 func checkLine(code int, active, all []control.Alert, held []string) string {
-	word := [...]string{checkOK: "OK", checkWarning: "WARNING", checkCritical: "CRITICAL"}[code]
+	word := [...]string{checkOK: "OK", checkWarning: "WARNING", checkCritical: "CRITICAL", checkUnknown: "UNKNOWN"}[code]
 	names := make([]string, len(active))
 	for i := range active {
 		names[i] = alertLabel(&active[i])
@@ -131,6 +141,9 @@ func checkLine(code int, active, all []control.Alert, held []string) string {
 	what := strings.Join(names, ", ")
 	if len(active) == 0 {
 		what = "no alert is active"
+	}
+	if !measured(all) {
+		what += ", but the store does not answer: not all could be measured"
 	}
 	for _, h := range held {
 		what += "; " + strings.ReplaceAll(h, "|", "/")
@@ -152,7 +165,8 @@ func alertLabel(a *control.Alert) string {
 	return a.Alert + " " + a.SMSC
 }
 
-// performance is 'label'=value[unit];[warn];[crit], with a range of what is well: "7" up to 7, "7:" from 7.
+// performance is 'label'=value[unit];[warn];[crit];min;max, with a range of what is well: "7" up to 7, "7:" from 7. Nothing that
+// is measured can be negative, and only a share has an upper end.
 func performance(a *control.Alert) string {
 	well := strconv.FormatFloat(a.Limit, 'f', -1, 64)
 	if below(a) {
@@ -162,7 +176,11 @@ func performance(a *control.Alert) string {
 	if a.Severity == control.Critical {
 		thresholds = ";" + well
 	}
-	return fmt.Sprintf("'%s'=%s%s;%s", alertLabel(a), strconv.FormatFloat(*a.Value, 'f', -1, 64), a.Unit, thresholds)
+	most := ""
+	if a.Alert == control.AlertCoverage {
+		most = "1"
+	}
+	return fmt.Sprintf("'%s'=%s%s;%s;0;%s", alertLabel(a), strconv.FormatFloat(*a.Value, 'f', -1, 64), a.Unit, thresholds, most)
 }
 
 // below reports whether an alert is about a value that is too small.

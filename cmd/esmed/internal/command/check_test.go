@@ -28,7 +28,7 @@ func TestCheck_withoutTheStore(t *testing.T) {
 		code    int
 		want    string
 	}{
-		{"check", checkCritical, "ESMED CRITICAL: disk; which queues are held is not known: the store does not answer"},
+		{"check", checkCritical, "ESMED CRITICAL: disk, but the store does not answer: not all could be measured; which queues are held is not known: the store does not answer"},
 		{"binds list", exitDone, "alpha/1  BoundTRX"},
 		{"binds list -o json", exitDone, `"session": "alpha/1"`},
 	}
@@ -39,6 +39,34 @@ func TestCheck_withoutTheStore(t *testing.T) {
 			require.Contains(t, out.String(), tt.want, errs.String())
 			require.Equal(t, tt.code, code)
 		})
+	}
+}
+
+// What was not measured is not well.
+func TestCheck_whatCouldNotBeMeasuredIsUnknown(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "s")
+	serveJSON(t, socket, map[string]any{
+		"/v1/alerts": control.List[control.Alert]{Items: []control.Alert{{Alert: control.AlertClock, Severity: control.Warning}}},
+		"/v1/queue":  control.List[control.Queue]{Items: []control.Queue{}},
+	})
+	var out, errs bytes.Buffer
+	code := Main([]string{"check", "--socket", socket}, Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
+	require.Equal(t, "ESMED UNKNOWN: no alert is active, but the store does not answer: not all could be measured | \n", out.String(), errs.String())
+	require.Equal(t, checkUnknown, code)
+}
+
+func TestCheck_performanceData(t *testing.T) {
+	value := func(v float64) *float64 { return &v }
+	for _, tt := range []struct {
+		name string
+		a    control.Alert
+		want string
+	}{
+		{"a share is well from its limit on", control.Alert{Alert: "coverage", SMSC: "alpha", Severity: control.Warning, Value: value(0.5), Limit: 0.95}, "'coverage alpha'=0.5;0.95:;;0;1"},
+		{"a time is well up to it", control.Alert{Alert: "inbox_age", SMSC: "alpha", Severity: control.Warning, Value: value(421), Limit: 300, Unit: "s"}, "'inbox_age alpha'=421s;300;;0;"},
+		{"room is well from it on", control.Alert{Alert: "disk", Severity: control.Critical, Value: value(5e9), Limit: 1e9, Unit: "B"}, "'disk'=5000000000B;;1000000000:;0;"},
+	} {
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, performance(&tt.a)) })
 	}
 }
 

@@ -6,8 +6,8 @@ import "github.com/prometheus/client_golang/prometheus"
 type gaugeDescs struct {
 	all []*prometheus.Desc
 
-	bindUp, bindStopped, bindsTotal, windowInUse, windowSize, certificateExpiry,
-	queueSize, inboxSize, inboxOldest, exceptionsOpen, inDoubt, maybeDoubled, overdue,
+	bindUp, bindStopped, bindRefused, bindsTotal, windowInUse, windowSize, certificateExpiry,
+	queueSize, queuePaused, inboxSize, inboxOldest, exceptionsOpen, inDoubt, maybeDoubled, overdue,
 	coverage, coverageMessages, coverageMin, delivered,
 	applyLag, diskFree, diskSize, diskReserve, logBytes, stateBytes, alertLimit *prometheus.Desc
 }
@@ -16,12 +16,14 @@ func newGaugeDescs() gaugeDescs {
 	var d gaugeDescs
 	d.bindUp = d.add("esmed_bind_up", "1 while the session is bound, else 0.", "smsc", "session")
 	d.bindStopped = d.add("esmed_bind_stopped", "1 while somebody has the session stopped (esmed binds stop), else 0.", "smsc", "session")
+	d.bindRefused = d.add("esmed_bind_refused", "1 while the SMSC's last answer to a bind refused system_id or password, else 0.", "smsc", "session")
 	d.bindsTotal = d.add("esmed_binds_total", "Binds that the SMSC accepted.", "smsc", "session")
 	d.windowInUse = d.add("esmed_window_in_use", "submit_sm that wait for their answer.", "smsc", "session")
 	d.windowSize = d.add("esmed_window_size", "submit_sm that may wait for their answer.", "smsc", "session")
 	d.certificateExpiry = d.add("esmed_certificate_expiry_timestamp_seconds", "When our certificate for the SMSC ends, in seconds since 1970; no series without tls.cert_file.", "smsc")
 
 	d.queueSize = d.add("esmed_queue_size", "Parts of messages that wait to be sent.", "smsc")
+	d.queuePaused = d.add("esmed_queue_paused", "1 while one of retry.pause_statuses answers submits, else 0.", "smsc")
 	d.inboxSize = d.add("esmed_inbox_size", "Rows of the inbox: receipts that belong to no message yet, but for dismissed ones.", "smsc")
 	d.inboxOldest = d.add("esmed_inbox_oldest_seconds", "Age of the oldest of them in seconds, 0 where there is none.", "smsc")
 	d.exceptionsOpen = d.add("esmed_exceptions_open", "Things for a person to decide.", "kind")

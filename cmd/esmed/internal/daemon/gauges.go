@@ -83,7 +83,9 @@ func (g *gauges) limits(disk *roomReading, set setter) {
 }
 
 func (g *gauges) sessions(m *member, set setter) {
-	for _, st := range m.client.Status() {
+	set(g.queuePaused, truth(m.dispatcher.paused.Load() != nil), m.cfg.Name)
+	for i, st := range m.client.Status() {
+		set(g.bindRefused, truth(m.sessions[i].credentials.Load() != 0), m.cfg.Name, st.Name)
 		set(g.bindUp, truth(st.State.Bound()), m.cfg.Name, st.Name)
 		set(g.bindStopped, truth(st.Stopped), m.cfg.Name, st.Name)
 		set(g.bindsTotal, float64(st.Binds), m.cfg.Name, st.Name)
