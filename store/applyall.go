@@ -99,6 +99,8 @@ func (a *applying) folds(now time.Time) bool {
 // batch folds one and shows it.
 func (a *applying) batch(now time.Time) error {
 	s := a.s
+	s.folds.begin()
+	defer s.folds.end()
 	var witness Witness
 	if s.cfg.Witness != nil {
 		witness = s.cfg.Witness()
@@ -178,7 +180,10 @@ func (a *applying) write(now time.Time) {
 	wrote := make(chan error, 1)
 	a.wrote = wrote
 	a.writes.Go(func() error {
-		wrote <- a.s.applier.write(over)
+		a.s.writes.begin()
+		err := a.s.applier.write(over)
+		a.s.writes.end()
+		wrote <- err
 		return nil
 	})
 }

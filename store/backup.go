@@ -130,6 +130,8 @@ func (b *backup) state() error {
 
 // copyState copies state.db, as it is at some record, to a file of the directory.
 func (b *backup) copyState(name string) error {
+	b.s.copying.Add(1)
+	defer b.s.copying.Add(-1)
 	return guard(stateFile, func() error {
 		return b.s.state.View(func(tx *bbolt.Tx) error { return b.write(name, tx) })
 	})

@@ -136,6 +136,13 @@ func (i *intake) refuse(requests []request, err error) {
 	i.dismiss(accepts)
 }
 
+// asked reports whether requests wait.
+func (i *intake) asked() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.waiting) > 0
+}
+
 func (i *intake) close() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

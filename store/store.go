@@ -52,6 +52,10 @@ type Store struct {
 	judged   judged                   // what came of records that somebody waits for
 	blocked  atomic.Pointer[obstacle] // what keeps the applier from going on; nil = nothing
 	stuck    atomic.Bool              // and from folding, not only from writing what is folded
+	commits  turns                    // groups of the writer
+	folds    turns                    // batches of the applier
+	writes   turns                    // of what it folded, to state.db
+	copying  atomic.Int32             // copies of state.db that are being made
 	ended    chan struct{}            // closed when Run has ended
 	ran      atomic.Bool
 }

@@ -67,7 +67,9 @@ func (w *writer) setRules(rules *statemachine.Rules) {
 // answers everybody with it.
 func (w *writer) run() error {
 	for w.collect() {
-		if err := w.commit(); err != nil {
+		err := w.commit()
+		w.s.commits.end()
+		if err != nil {
 			w.stop() // has the intake closed
 			w.refuse(err)
 			return err
@@ -97,12 +99,13 @@ func (w *writer) refill(wait bool) bool {
 	return len(w.backlog) > 0
 }
 
-// collect waits for a request and takes it, and what waits behind it, into a new group; false when the intake
-// is closed and empty.
+// collect waits for a request and takes it, and what waits behind it, into a new group, which is begun; false when the
+// intake is closed and empty.
 func (w *writer) collect() bool {
 	if w.next == len(w.backlog) && !w.refill(true) {
 		return false
 	}
+	w.s.commits.begin()
 	w.requests, w.records, w.buf, w.ends = w.requests[:0], w.records[:0], w.buf[:0], w.ends[:0]
 	w.rulesNow = nil
 	w.at = later(w.at, canonicalTime(w.s.cfg.Now()))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime/debug"
 
 	"esmed/cmd/esmed/internal/config"
 	"esmed/cmd/esmed/internal/daemon"
@@ -87,6 +88,8 @@ func changedFlags(cmd *cobra.Command) map[string]string {
 
 // runDaemon runs it without the program's own context: the daemon counts signals itself.
 func runDaemon(cmd *cobra.Command, path string, cfg *config.Config, restored restoredFlag, load func() (*config.Config, error)) error {
+	// A panic, and the watchdog's SIGABRT, would end in exit status 2 otherwise, which says that starting again is in vain.
+	debug.SetTraceback("crash")
 	err := daemon.Run(context.WithoutCancel(cmd.Context()), cfg, daemon.Options{
 		Version: version(), File: path, Log: cmd.ErrOrStderr(), Reload: load, Restored: string(restored),
 	})

@@ -55,7 +55,8 @@ type daemon struct {
 	cfg     *config.Config
 	opts    Options
 	log     *zap.Logger
-	quiet   quiet // what log holds back
+	quiet   quiet    // what log holds back
+	systemd notifier // used by the goroutine of Run alone
 	access  *accessLog
 	clock   *timekeeper
 	metrics *metrics
@@ -86,6 +87,8 @@ func Run(ctx context.Context, cfg *config.Config, opts Options) (err error) {
 	for _, w := range cfg.Warnings(opts.File) {
 		d.log.Warn("configuration", zap.Error(w))
 	}
+	d.systemd.log = d.log
+	d.systemd.says("opening the store")
 	d.clock = newTimekeeper(d.log, d.metrics.alerts.WithLabelValues(control.AlertClock))
 	if d.store, err = store.Open(d.storeConfig()); err != nil {
 		return fmt.Errorf("daemon: %w", err)
@@ -142,6 +145,7 @@ func (d *daemon) storeConfig() store.Config {
 
 // upgrade is told that the store is not ready before state.db was brought up to today's format.
 func (d *daemon) upgrade(from uint64) {
+	d.systemd.says("bringing state.db up to a new format")
 	d.log.Info("bringing state.db up to a new format, which takes a while where there are many messages", zap.Uint64("from", from))
 }
 
@@ -174,13 +178,12 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 	sessions := startLayer(base, g, func(ctx context.Context) error { return d.fleet.run(ctx, plan) })
 	background := startLayer(base, g, d.background)
-	dog := startLayer(base, g, func(ctx context.Context) error { return watchdog(ctx, d.log, d.alive) })
 	watch := startLayer(base, g, d.alerts.run)
 	heads := startLayer(base, g, func(ctx context.Context) error { return logHeads(ctx, d.log, d.store.Head) })
 	d.tellReady()
 	d.attend(ctx, failed)
 
-	notify(d.log, stoppingState)
+	d.systemd.stopping(d.cfg.ShutdownTimeout + stopMargin)
 	if err := context.Cause(failed); err != nil {
 		d.log.Error("stopping because of an error", zap.Error(err))
 	} else {
@@ -191,7 +194,6 @@ func (d *daemon) serve(ctx context.Context) error {
 	background.stop()
 	api.stop()
 	watch.stop()
-	dog.stop()
 	heads.stop()
 	log.stop()
 	return errors.Join(immediate, g.Wait())
@@ -262,19 +264,11 @@ func (d *daemon) ready(ctx context.Context) error {
 	return d.store.Sync(ctx)
 }
 
-// alive is ready, or a store that cannot go on and says why: that a restart would not mend.
-func (d *daemon) alive(ctx context.Context) error {
-	if err := d.ready(ctx); !errors.Is(err, store.ErrObstructed) {
-		return err
-	}
-	return nil
-}
-
 // readyWithin is how long the applier may take to come up with the log before that counts as a fault.
 const readyWithin = 10 * time.Second
 
 func (d *daemon) tellReady() {
-	notify(d.log, readyState)
+	d.systemd.ready("started: SMSCs are being bound")
 	listen := zap.Skip()
 	if addr := d.server.Addr(); addr != nil {
 		listen = zap.Stringer("listen", addr) // with its port, where any was asked for
@@ -285,15 +279,25 @@ func (d *daemon) tellReady() {
 	}
 }
 
-// attend handles signals, and looks after clock and log, until the daemon is to stop.
+// attend handles signals, looks after clock and log, and tells systemd how things stand, until the daemon is to stop.
 func (d *daemon) attend(ctx, failed context.Context) {
-	tick := time.NewTicker(clockEvery)
+	tick, status := time.NewTicker(clockEvery), time.NewTicker(statusEvery)
 	defer tick.Stop()
+	defer status.Stop()
+	dog := newWatchdog(d.store.Pulse, d.log)
+	looks, stop := dog.ticks()
+	defer stop()
 	for {
 		select {
 		case now := <-tick.C:
 			d.clock.doubted()
 			d.quiet.flush(now, quietFor)
+		case <-status.C:
+			d.systemd.says(d.statusText())
+		case <-looks:
+			if dog.alive() {
+				d.systemd.working()
+			}
 		case <-ctx.Done():
 			return
 		case <-failed.Done():
@@ -301,7 +305,9 @@ func (d *daemon) attend(ctx, failed context.Context) {
 		case <-d.signals.stop:
 			return
 		case <-d.signals.reload:
+			d.systemd.reloading()
 			d.reload(ctx)
+			d.systemd.ready(d.statusText())
 		}
 	}
 }

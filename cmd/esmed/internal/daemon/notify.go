@@ -1,46 +1,51 @@
 package daemon
 
 import (
-	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	sd "github.com/coreos/go-systemd/v22/daemon"
 	"go.uber.org/zap"
 )
 
-// States of sd_notify(3).
-const (
-	readyState     = sd.SdNotifyReady
-	stoppingState  = sd.SdNotifyStopping
-	reloadingState = sd.SdNotifyReloading
-)
+// notifier tells systemd what the daemon does (sd_notify(3)). Without $NOTIFY_SOCKET nobody is told. One goroutine
+// uses it at a time.
+type notifier struct {
+	log    *zap.Logger
+	status string // that was told last
+}
 
-// notify tells systemd what the daemon does (sd_notify(3)). Without $NOTIFY_SOCKET nothing is told.
-func notify(log *zap.Logger, state string) {
-	if _, err := sd.SdNotify(false, state); err != nil {
-		log.Warn("systemd not notified", zap.String("state", state), zap.Error(err))
+// tell sends assignments, each a line of its own.
+func (n *notifier) tell(state ...string) {
+	if _, err := sd.SdNotify(false, strings.Join(state, "\n")); err != nil {
+		n.log.Warn("systemd not notified", zap.Strings("state", state), zap.Error(err))
 	}
 }
 
-// watchdog tells systemd twice per WatchdogSec= that the daemon works, as long as alive says so. It
-// returns when ctx is done, at once when the unit asks for no watchdog.
-func watchdog(ctx context.Context, log *zap.Logger, alive func(context.Context) error) error {
-	interval, err := sd.SdWatchdogEnabled(false)
-	if err != nil || interval == 0 {
-		return nil //nolint:nilerr // a malformed WATCHDOG_USEC is no reason not to run
+// ready says that the daemon works, or works again after a reload.
+func (n *notifier) ready(status string) { n.tell(sd.SdNotifyReady, n.statusLine(status)) }
+
+// reloading says that the configuration is read anew; ready ends it. Its time is for Type=notify-reload.
+func (n *notifier) reloading() { n.tell(sd.SdNotifyReloading, sd.SdNotifyMonotonicUsec()) }
+
+// stopping says that the daemon ends, and how long that may take, whatever TimeoutStopSec= the unit has.
+func (n *notifier) stopping(within time.Duration) {
+	n.tell(sd.SdNotifyStopping, n.statusLine("stopping: what is under way is waited for"),
+		fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d", within.Microseconds()))
+}
+
+// working feeds the unit's watchdog.
+func (n *notifier) working() { n.tell(sd.SdNotifyWatchdog) }
+
+// says shows what the daemon is at in `systemctl status`. It is sent when it differs from what was said before.
+func (n *notifier) says(status string) {
+	if status != n.status {
+		n.tell(n.statusLine(status))
 	}
-	tick := time.NewTicker(interval / 2)
-	defer tick.Stop()
-	for {
-		if err := alive(ctx); err != nil {
-			log.Error("watchdog not told", zap.Error(err))
-		} else {
-			notify(log, sd.SdNotifyWatchdog)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+}
+
+func (n *notifier) statusLine(status string) string {
+	n.status = status
+	return "STATUS=" + status
 }

@@ -13,8 +13,6 @@ import (
 // reload takes up rules and binds of a configuration that was read anew; the rest goes on untouched, and
 // the log says what of it waits for a restart. Nothing is taken up of one that cannot be.
 func (d *daemon) reload(ctx context.Context) {
-	notify(d.log, reloadingState)
-	defer notify(d.log, readyState)
 	if err := d.access.reopen(); err != nil {
 		d.log.Error("access log not reopened", zap.Error(err))
 	}

@@ -29,19 +29,33 @@ func (d *daemon) begin(ctx, failed context.Context) (started bool, err error) {
 		defer close(done)
 		return d.start(ctx)
 	})
-	select {
-	case <-done:
-	case s := <-d.signals.stop:
-		cancel()
-		select {
-		case d.signals.stop <- s: // for whoever comes next, if the start was quicker
-		default:
-		}
-	}
+	d.awaitBegun(done, cancel)
 	if err = g.Wait(); errors.Is(err, context.Canceled) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// awaitBegun waits until what comes before the sessions is done, and says meanwhile what it waits for. A signal to stop
+// cancels it.
+func (d *daemon) awaitBegun(done <-chan struct{}, cancel context.CancelFunc) {
+	status := time.NewTicker(statusEvery)
+	defer status.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-status.C:
+			d.systemd.says(d.startText())
+		case s := <-d.signals.stop:
+			cancel()
+			select {
+			case d.signals.stop <- s: // for whoever comes next, if the start was quicker
+			default:
+			}
+			return
+		}
+	}
 }
 
 // rulesRecord is what of a configuration decides anything in the fold.
