@@ -19,6 +19,7 @@ import (
 //	meta:   magic 4, version 4, page size 4, flags 4, root 8, sequence 8, freelist 8, high water 8, txid 8, FNV-64a 8
 //	branch: offset 4 (from the element), key size 4, page 8
 //	leaf:   flags 4, offset 4, key size 4, value size 4
+//	freelist: count elements of 8; a count of 0xFFFF: the first element is the count
 //	bucket: root 8 (0: a page follows inline), sequence 8
 const (
 	boltMagic   = 0xED0CDAED
@@ -32,6 +33,7 @@ const (
 	metaChecked   = 56 // octets that the checksum covers
 	branchPage    = 0x01
 	leafPage      = 0x02
+	freelistPage  = 0x10
 	bucketElement = 0x01
 
 	maxDepth     = 64      // of a tree; bbolt's are under 10 deep
@@ -44,6 +46,7 @@ var le = binary.LittleEndian
 type boltMeta struct {
 	pageSize  int
 	root      uint64
+	freelist  uint64 // page; all ones: it is not synced
 	highWater uint64 // number of pages in use
 	txid      uint64
 	slot      int // which of the two meta pages it is
@@ -61,7 +64,7 @@ func readMeta(b []byte) (boltMeta, error) {
 	case le.Uint64(b[metaChecked:]) != sum.Sum64():
 		return boltMeta{}, errors.New("checksum of a meta page")
 	}
-	m := boltMeta{pageSize: int(le.Uint32(b[8:])), root: le.Uint64(b[16:]), highWater: le.Uint64(b[40:]), txid: le.Uint64(b[48:])}
+	m := boltMeta{pageSize: int(le.Uint32(b[8:])), root: le.Uint64(b[16:]), freelist: le.Uint64(b[32:]), highWater: le.Uint64(b[40:]), txid: le.Uint64(b[48:])}
 	if m.pageSize < 1024 || m.pageSize > maxPageSize || m.pageSize&(m.pageSize-1) != 0 {
 		return m, fmt.Errorf("page size %d", m.pageSize)
 	}

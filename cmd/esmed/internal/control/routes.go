@@ -36,6 +36,7 @@ var scopes = map[string]Scopes{
 	"GET /v1/binds":                  ScopeRead,
 	"POST /v1/binds/{smsc}/{action}": ScopeOperate,
 	"GET /v1/alerts":                 ScopeRead,
+	"GET /v1/store":                  ScopeRead,
 	"POST /v1/verify":                ScopeOperate,
 	"POST /v1/backup":                ScopeOperate,
 	"GET /metrics":                   ScopeRead,
@@ -56,6 +57,7 @@ func (a *API) route() error {
 	a.routeStatistics(api)
 	a.routeAlerts(api)
 	a.routeQueue(api)
+	a.routeStore(api)
 	a.routeHealth(api)
 	a.routeStreams(api)
 	a.router.HandleFunc(catchAll, a.router.nothing)

@@ -20,6 +20,7 @@ type backend struct {
 	store   *store.Store
 	dataDir string    // where it is
 	room    *diskRoom // nil without a daemon, as passes
+	keep    *config.Retention
 	passes  *reprocessor
 	// reload reads the configuration as it is now; nil = there is none, and the rules in force stand for it.
 	reload func() (*config.Config, error)
@@ -30,7 +31,7 @@ type backend struct {
 func (b *backend) readers() control.Backend {
 	return control.Backend{
 		Messages: b, Log: b, Inbox: b, Exceptions: b, Evidence: b, Report: b, Verify: b, Backup: b, Diagnose: b, Rehearse: b,
-		Queues: b.queues,
+		Queues: b.queues, Store: b.storeStat,
 	}
 }
 

@@ -227,7 +227,7 @@ func (d *daemon) listen() (err error) {
 			return &ConfigError{err}
 		}
 	}
-	b := &backend{store: d.store, dataDir: d.cfg.DataDir, room: d.room, passes: d.passes, reload: d.opts.Reload}
+	b := &backend{store: d.store, dataDir: d.cfg.DataDir, room: d.room, keep: &d.cfg.Store.Retention, passes: d.passes, reload: d.opts.Reload}
 	api := control.Config{
 		Backend:          b.readers(),
 		SMSCs:            apiSMSCs(d.cfg),
