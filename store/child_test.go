@@ -45,6 +45,8 @@ func child(dir string) int {
 		fillUntilKilled(dir)
 	case "disk full":
 		fillDisk(dir)
+	case "compact":
+		compactUntilKilled(dir)
 	case "keep up":
 		keepUp(dir)
 	case "retire on a full disk":

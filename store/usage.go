@@ -231,7 +231,7 @@ func usageOf(path string) (u FileUsage, err error) {
 	for range freelistTries {
 		m, _, err := readMetas(f)
 		if err != nil {
-			return u, err
+			return u, &DamagedError{File: filepath.Base(path), Err: err}
 		}
 		if pages, ok := m.freePages(f); ok {
 			u.Free = min(int64(pages)*int64(m.pageSize), u.Bytes)

@@ -43,6 +43,7 @@ type Backend struct {
 	Rehearse   Rehearser                              // nil: 503
 	Backup     Copier                                 // nil: 503
 	Store      func(context.Context) (Store, error)   // nil: 503
+	Compact    Compacter                              // nil: 503
 }
 
 // Submitter takes messages. Uniqueness of ref and idempotency key is its decision.

@@ -24,6 +24,7 @@ func (a *API) routeStreams(api huma.API) {
 		{a.describeRetry(api), a.postInboxRetry},
 		{a.describeReprocess(api), a.postReprocess},
 		{a.describeBackup(api), a.postBackup},
+		{a.describeCompact(api), a.postCompact},
 		{a.describeCancel(api), a.deleteMessage},
 		{a.describeQuery(api), a.postQuery},
 		{a.describeHold(api), a.postHold},

@@ -112,7 +112,7 @@ func TestOpenAPI_isValid(t *testing.T) {
 	for _, path := range []string{
 		"/v1/messages", "/v1/messages/batch", "/v1/messages/{id}", "/v1/messages/{id}/events", "/v1/messages/{id}/query", "/v1/queue", "/v1/queue/{smsc}/hold", "/v1/queue/{smsc}/release",
 		"/v1/queue/{smsc}/drop", "/v1/events", "/v1/inbox",
-		"/v1/exceptions", "/v1/exceptions/{id}", "/v1/exceptions/resolve", "/v1/inbox/retry", "/v1/reprocess", "/v1/report", "/v1/binds", "/v1/binds/{smsc}/{action}", "/v1/verify", "/v1/backup", "/v1/store", "/healthz", "/readyz",
+		"/v1/exceptions", "/v1/exceptions/{id}", "/v1/exceptions/resolve", "/v1/inbox/retry", "/v1/reprocess", "/v1/report", "/v1/binds", "/v1/binds/{smsc}/{action}", "/v1/verify", "/v1/backup", "/v1/store", "/v1/compact", "/healthz", "/readyz",
 	} {
 		require.NotNil(t, doc.Paths.Value(path), path)
 	}

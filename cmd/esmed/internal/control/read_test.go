@@ -88,7 +88,6 @@ func TestReads_refuse(t *testing.T) {
 	}{
 		{"an unknown path", "GET", "/v1/nothing", 404, "there is nothing at this path"},
 		{"an unknown method", "DELETE", "/v1/messages", 405, "this path does not take DELETE"},
-		{"one of later", "POST", "/v1/compact", 404, "there is nothing at this path"},
 		{"no such message", "GET", "/v1/messages/x", 404, "nothing has this id"},
 		{"the history of none", "GET", "/v1/messages/x/events", 404, "nothing has this id"},
 		{"no such exception", "GET", "/v1/exceptions/x99", 404, "nothing has this id"},

@@ -36,6 +36,7 @@ var scopes = map[string]Scopes{
 	"GET /v1/binds":                  ScopeRead,
 	"POST /v1/binds/{smsc}/{action}": ScopeOperate,
 	"GET /v1/alerts":                 ScopeRead,
+	"POST /v1/compact":               ScopeOperate,
 	"GET /v1/store":                  ScopeRead,
 	"POST /v1/verify":                ScopeOperate,
 	"POST /v1/backup":                ScopeOperate,

@@ -244,7 +244,7 @@ func (d *daemon) listen() (err error) {
 		},
 	}
 	api.Pressed = d.metrics.submissionsRefused.Inc
-	api.Submit, api.Binds, api.Alerts = b, d.fleet, d.alerts.measure
+	api.Submit, api.Binds, api.Alerts, api.Compact = b, d.fleet, d.alerts.measure, b
 	o := &orders{backend: b, gates: d.gates, fleet: d.fleet, log: d.log}
 	api.Operate, api.Order, api.Queue, api.Queues = o, o, o, o.queues
 	if d.api, err = control.New(api); err != nil {
