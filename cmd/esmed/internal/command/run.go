@@ -34,7 +34,7 @@ func runCommand() *cobra.Command {
 		Short: "Run the daemon in the foreground",
 		Long: `Runs the daemon in the foreground. SIGTERM stops it: submits are refused, the window drains, sessions
 unbind. A second SIGTERM stops it at once; what is unanswered then is in doubt. SIGHUP reads the
-configuration again and takes up its rules and binds. systemd is notified, and its watchdog is served.
+configuration again and takes up its rules, binds and log.level. systemd is notified, and its watchdog is served.
 
 Exit status 2 says that starting it again changes nothing before the configuration is corrected.`,
 		Example: "  esmed run --config /etc/esmed/esmed.yaml",

@@ -8,13 +8,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap/zapcore"
 
 	"esmed/cmd/esmed/internal/control"
 )
 
 func TestAlerts_take(t *testing.T) {
 	var out bytes.Buffer
-	log, err := newLogger(&out, "info", "json", false)
+	log, err := newLogger(&out, zapcore.InfoLevel, "json", nil)
 	require.NoError(t, err)
 	a := &alerts{metrics: newMetrics("test"), log: log, active: map[alertKey]control.Alert{}}
 	start := time.Now()

@@ -55,8 +55,9 @@ type daemon struct {
 	cfg     *config.Config
 	opts    Options
 	log     *zap.Logger
-	quiet   quiet    // what log holds back
-	systemd notifier // used by the goroutine of Run alone
+	level   zap.AtomicLevel // of log
+	quiet   quiet           // what log holds back
+	systemd notifier        // used by the goroutine of Run alone
 	access  *accessLog
 	clock   *timekeeper
 	metrics *metrics
@@ -96,7 +97,7 @@ func Run(ctx context.Context, cfg *config.Config, opts Options) (err error) {
 	d.log.Info("starting", zap.String("version", opts.Version), zap.String("data_dir", cfg.DataDir))
 	d.logOpened(ctx)
 	err = errors.Join(d.serve(ctx), d.store.Close())
-	d.quiet.flush(time.Now(), 0)
+	d.quiet.close()
 	if err != nil {
 		d.log.Error("stopped", zap.Error(err))
 		return fmt.Errorf("daemon: %w", err)
@@ -119,15 +120,23 @@ func (d *daemon) logOpened(ctx context.Context) {
 	}
 }
 
-func (d *daemon) openLogs() (err error) {
-	w, journald := d.opts.Log, false
+func (d *daemon) openLogs() error {
+	level, err := zap.ParseAtomicLevel(d.cfg.Log.Level)
+	if err != nil {
+		return fmt.Errorf("log.level: %w", err)
+	}
+	d.level = level
+	w := d.opts.Log
 	if w == nil {
 		w = os.Stderr
 	}
+	var send journalSend
 	if w == os.Stderr {
-		journald, _ = journal.StderrIsJournalStream() // not to be told is as good as not being it
+		if is, _ := journal.StderrIsJournalStream(); is { // not to be told is as good as not being it
+			send = journal.Send
+		}
 	}
-	if d.log, err = newLogger(w, d.cfg.Log.Level, d.cfg.Log.Format, journald); err != nil {
+	if d.log, err = newLogger(w, level, d.cfg.Log.Format, send); err != nil {
 		return err
 	}
 	d.log = d.quiet.over(d.log)
@@ -281,17 +290,19 @@ func (d *daemon) tellReady() {
 
 // attend handles signals, looks after clock and log, and tells systemd how things stand, until the daemon is to stop.
 func (d *daemon) attend(ctx, failed context.Context) {
-	tick, status := time.NewTicker(clockEvery), time.NewTicker(statusEvery)
-	defer tick.Stop()
+	look, tell, status := time.NewTicker(clockEvery), time.NewTicker(quietFor), time.NewTicker(statusEvery)
+	defer look.Stop()
+	defer tell.Stop()
 	defer status.Stop()
 	dog := newWatchdog(d.store.Pulse, d.log)
 	looks, stop := dog.ticks()
 	defer stop()
 	for {
 		select {
-		case now := <-tick.C:
+		case <-look.C:
 			d.clock.doubted()
-			d.quiet.flush(now, quietFor)
+		case now := <-tell.C:
+			d.quiet.flush(now)
 		case <-status.C:
 			d.systemd.says(d.statusText())
 		case <-looks:

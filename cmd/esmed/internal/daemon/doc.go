@@ -16,7 +16,7 @@
 //	}
 //
 // Run catches the process's signals: SIGTERM and SIGINT stop it, a second one cuts the sessions at once;
-// SIGHUP takes up rules and binds of the configuration that Options.Reload reads, reopens the access log,
+// SIGHUP takes up rules, binds and log.level of the configuration that Options.Reload reads, reopens the access log,
 // and logs what needs a restart. What a changed SMSC's sessions work with has them bound anew, once they have
 // drained; its throughput and retry are changed as they run; no other SMSC is touched. A store that cannot be
 // trusted any more (a failed fsync) ends Run with an error, and nothing that waits is answered as stored.

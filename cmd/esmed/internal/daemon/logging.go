@@ -5,19 +5,16 @@ import (
 	"io"
 	"strings"
 
+	"github.com/coreos/go-systemd/v22/journal"
 	"go.uber.org/zap"
 	"go.uber.org/zap/buffer"
 	"go.uber.org/zap/zapcore"
 )
 
-// newLogger makes the daemon's log: format json or console, level as zap names them. Nothing is ever
-// sampled away. With journal set, each line begins with its syslog priority (sd-daemon(3)) and carries
-// no time, since journald adds its own.
-func newLogger(w io.Writer, level, format string, journal bool) (*zap.Logger, error) {
-	lvl, err := zapcore.ParseLevel(level)
-	if err != nil {
-		return nil, fmt.Errorf("log.level: %w", err)
-	}
+// newLogger makes the daemon's log: format json or console, of lines that level lets through. Nothing is ever
+// sampled away. With journal set it goes to journald in its own protocol, and only what that does not take
+// goes to w, which is the journal too.
+func newLogger(w io.Writer, level zapcore.LevelEnabler, format string, journal journalSend) (*zap.Logger, error) {
 	cfg := zapcore.EncoderConfig{
 		TimeKey:        "time",
 		LevelKey:       "level",
@@ -26,25 +23,25 @@ func newLogger(w io.Writer, level, format string, journal bool) (*zap.Logger, er
 		EncodeLevel:    zapcore.LowercaseLevelEncoder,
 		EncodeDuration: zapcore.StringDurationEncoder,
 	}
-	if journal {
-		cfg.TimeKey = zapcore.OmitKey
-	}
-	var enc zapcore.Encoder
+	encoder := zapcore.NewJSONEncoder
 	switch format {
 	case "json":
-		enc = zapcore.NewJSONEncoder(cfg)
 	case "console":
-		enc = zapcore.NewConsoleEncoder(cfg)
+		encoder = zapcore.NewConsoleEncoder
 	default:
 		return nil, fmt.Errorf("log.format: json or console (got %q)", format)
 	}
-	if journal {
-		enc = priorityEncoder{enc, buffer.NewPool()}
+	out := zapcore.Lock(zapcore.AddSync(w))
+	if journal == nil {
+		return zap.New(zapcore.NewCore(encoder(cfg), out, level)), nil
 	}
-	return zap.New(zapcore.NewCore(enc, zapcore.Lock(zapcore.AddSync(w)), lvl)), nil
+	cfg.TimeKey = zapcore.OmitKey // journald has its own
+	lines := zapcore.NewCore(priorityEncoder{encoder(cfg), buffer.NewPool()}, out, level)
+	cfg.LevelKey = zapcore.OmitKey // which is PRIORITY
+	return zap.New(journalCore{LevelEnabler: level, message: encoder(cfg), send: journal, otherwise: lines}), nil
 }
 
-// priorityEncoder puts <N> in front of each line, where journald reads the priority from.
+// priorityEncoder puts <N> in front of each line, where journald reads the priority from (sd-daemon(3)).
 type priorityEncoder struct {
 	zapcore.Encoder
 	pool buffer.Pool
@@ -66,16 +63,17 @@ func (e priorityEncoder) EncodeEntry(entry zapcore.Entry, fields []zapcore.Field
 	return out, nil
 }
 
-func priority(l zapcore.Level) int {
+// priority is a level as syslog counts it.
+func priority(l zapcore.Level) journal.Priority {
 	switch {
 	case l >= zapcore.ErrorLevel:
-		return 3
+		return journal.PriErr
 	case l == zapcore.WarnLevel:
-		return 4
+		return journal.PriWarning
 	case l == zapcore.InfoLevel:
-		return 6
+		return journal.PriInfo
 	}
-	return 7
+	return journal.PriDebug
 }
 
 // maskNumber hides the middle of a number, so that a log line can be told apart but nobody called. A

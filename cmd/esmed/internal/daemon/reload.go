@@ -6,11 +6,12 @@ import (
 	"reflect"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"esmed/cmd/esmed/internal/config"
 )
 
-// reload takes up rules and binds of a configuration that was read anew; the rest goes on untouched, and
+// reload takes up rules, binds and the log's level of a configuration that was read anew; the rest goes on untouched, and
 // the log says what of it waits for a restart. Nothing is taken up of one that cannot be.
 func (d *daemon) reload(ctx context.Context) {
 	if err := d.access.reopen(); err != nil {
@@ -48,14 +49,33 @@ func (d *daemon) takeUp(ctx context.Context, cfg *config.Config) error {
 		return err
 	}
 	d.passes.wake()
+	if err := d.setLevel(cfg.Log.Level); err != nil {
+		return err
+	}
 	for _, key := range needRestart(d.cfg, cfg) {
 		d.log.Warn("restart needed for what changed", zap.String("key", key))
 	}
 	d.api.SetSMSCs(apiSMSCs(cfg), cfg.DefaultSMSC)
 	taken := *d.cfg
-	taken.SMSCs, taken.DefaultSMSC = cfg.SMSCs, cfg.DefaultSMSC
+	taken.SMSCs, taken.DefaultSMSC, taken.Log.Level = cfg.SMSCs, cfg.DefaultSMSC, cfg.Log.Level
 	d.cfg = &taken
 	d.fleet.change(plan)
+	return nil
+}
+
+// setLevel makes the log's level that of a configuration, and says so while either of both lets it through.
+func (d *daemon) setLevel(name string) error {
+	next, err := zapcore.ParseLevel(name)
+	if err != nil {
+		return &ConfigError{fmt.Errorf("log.level: %w", err)}
+	}
+	was := d.level.Level()
+	if next == was {
+		return nil
+	}
+	d.level.SetLevel(min(was, next))
+	d.log.Log(max(zapcore.InfoLevel, min(was, next)), "log level changed", zap.Stringer("from", was), zap.Stringer("to", next))
+	d.level.SetLevel(next)
 	return nil
 }
 
@@ -66,7 +86,8 @@ func needRestart(a, b *config.Config) []string {
 		name string
 		a, b any
 	}{
-		{"data_dir", a.DataDir, b.DataDir}, {"log", a.Log, b.Log}, {"api", a.API, b.API},
+		{"data_dir", a.DataDir, b.DataDir}, {"log.format", a.Log.Format, b.Log.Format}, {"log.access", a.Log.Access, b.Log.Access},
+		{"api", a.API, b.API},
 		{"shutdown_timeout", a.ShutdownTimeout, b.ShutdownTimeout}, {"store", a.Store, b.Store},
 		{"alerts", a.Alerts, b.Alerts}, {"webhooks", a.Webhooks, b.Webhooks}, {"callbacks", a.Callbacks, b.Callbacks},
 	} {

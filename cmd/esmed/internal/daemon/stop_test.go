@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 	"golang.org/x/sync/errgroup"
 
 	"esmed/cmd/esmed/internal/config"
@@ -32,7 +33,7 @@ func TestFleet_anErrorDoesNotWaitForTheSMSC(t *testing.T) {
 	require.NoError(t, err)
 
 	var out bytes.Buffer
-	log, err := newLogger(&out, "info", "json", false)
+	log, err := newLogger(&out, zapcore.InfoLevel, "json", nil)
 	require.NoError(t, err)
 	cfg := config.Default()
 	one := config.DefaultSMSC()
