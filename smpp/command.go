@@ -70,6 +70,12 @@ func (id CommandID) String() string {
 	return name
 }
 
+// Known says whether SMPP v3.4 or v5.0 names the command.
+func (id CommandID) Known() bool {
+	_, ok := commandNames[id&^responseBit]
+	return ok || id == CommandGenericNack
+}
+
 // IsResponse says whether the command answers a request. generic_nack does.
 func (id CommandID) IsResponse() bool { return id&responseBit != 0 }
 
@@ -81,6 +87,9 @@ func (id CommandID) Response() CommandID {
 	}
 	return id | responseBit
 }
+
+// Request is the command that this one answers; itself when it is a request, 0 for a generic_nack.
+func (id CommandID) Request() CommandID { return id &^ responseBit }
 
 var commandNames = map[CommandID]string{
 	CommandBindReceiver:      "bind_receiver",

@@ -170,3 +170,13 @@ var tagNames = map[Tag]string{
 	TagITSReplyType:               "its_reply_type",
 	TagITSSessionInfo:             "its_session_info",
 }
+
+// TagNamed finds the optional parameter that the specification calls name; false when there is none.
+func TagNamed(name string) (Tag, bool) {
+	for tag, its := range tagNames {
+		if its == name {
+			return tag, true
+		}
+	}
+	return 0, false
+}

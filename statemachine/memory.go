@@ -1,8 +1,6 @@
 package statemachine
 
 import (
-	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -35,6 +33,9 @@ type Memory struct {
 	index      map[indexKey][]AttemptRef
 	unanswered map[destKey][]AttemptRef
 	inbound    map[inboundKey]InboundChange
+	held       map[indexKey]map[InboxKey]bool // rows of Inbox by their keys …
+	heldFor    map[destKey]map[InboxKey]bool  // … and by the destinations that they wait for
+	open       map[matterKey]string           // ids of open exceptions
 }
 
 // TallyKey is an hour (of accepted_at) and SMSC of the report.
@@ -54,7 +55,11 @@ type (
 		account string
 		key     receipt.Key
 	}
-	destKey    struct{ account, dest string }
+	destKey   struct{ account, dest string }
+	matterKey struct {
+		kind  ExceptionKind
+		group string
+	}
 	inboundKey struct {
 		account string
 		event   receipt.Fingerprint
@@ -77,6 +82,9 @@ func NewMemory(f Fold) *Memory {
 		index:      map[indexKey][]AttemptRef{},
 		unanswered: map[destKey][]AttemptRef{},
 		inbound:    map[inboundKey]InboundChange{},
+		held:       map[indexKey]map[InboxKey]bool{},
+		heldFor:    map[destKey]map[InboxKey]bool{},
+		open:       map[matterKey]string{},
 	}
 }
 
@@ -113,14 +121,10 @@ func (m *Memory) put(eff *Effects) {
 		}
 	}
 	for _, c := range eff.Inbox {
-		if c.Row == nil {
-			delete(m.Inbox, c.Key)
-			continue
-		}
-		m.Inbox[c.Key] = c.Row
+		m.putRow(c)
 	}
 	for _, x := range eff.Exceptions {
-		m.Exceptions[x.ID] = x
+		m.putException(x)
 	}
 	for _, c := range eff.Unanswered {
 		m.putUnanswered(c)
@@ -154,6 +158,51 @@ func (m *Memory) put(eff *Effects) {
 	}
 }
 
+func (m *Memory) putRow(c InboxChange) {
+	if was := m.Inbox[c.Key]; was != nil {
+		for _, key := range was.Keys {
+			takeFrom(m.held, indexKey{was.Account, key}, c.Key)
+		}
+		for _, dest := range was.WaitsFor {
+			takeFrom(m.heldFor, destKey{was.Account, dest}, c.Key)
+		}
+		delete(m.Inbox, c.Key)
+	}
+	if c.Row == nil {
+		return
+	}
+	for _, key := range c.Row.Keys {
+		addTo(m.held, indexKey{c.Row.Account, key}, c.Key)
+	}
+	for _, dest := range c.Row.WaitsFor {
+		addTo(m.heldFor, destKey{c.Row.Account, dest}, c.Key)
+	}
+	m.Inbox[c.Key] = c.Row
+}
+
+func addTo[K comparable](sets map[K]map[InboxKey]bool, at K, row InboxKey) {
+	if sets[at] == nil {
+		sets[at] = map[InboxKey]bool{}
+	}
+	sets[at][row] = true
+}
+
+func takeFrom[K comparable](sets map[K]map[InboxKey]bool, at K, row InboxKey) {
+	if delete(sets[at], row); len(sets[at]) == 0 {
+		delete(sets, at)
+	}
+}
+
+func (m *Memory) putException(x *Exception) {
+	m.Exceptions[x.ID] = x
+	switch key := (matterKey{x.Kind, x.Group}); {
+	case x.Status == StatusOpen:
+		m.open[key] = x.ID
+	case m.open[key] == x.ID:
+		delete(m.open, key)
+	}
+}
+
 func (m *Memory) putWindows(eff *Effects) {
 	for _, c := range eff.Windows {
 		remove := c.Remove
@@ -181,12 +230,13 @@ func (m *Memory) hold(c *HoldChange) {
 
 // drop forgets what retention drops. A Memory has no partitions: the messages go one by one.
 func (m *Memory) drop(d *Drop) {
-	for id := range m.Messages {
-		if id < d.Messages {
-			delete(m.Messages, id)
-		}
+	if d.Messages != "" {
+		m.dropMessages(d.Messages)
 	}
 	for _, id := range d.Exceptions {
+		if x := m.Exceptions[id]; x != nil && m.open[matterKey{x.Kind, x.Group}] == id {
+			delete(m.open, matterKey{x.Kind, x.Group})
+		}
 		delete(m.Exceptions, id)
 	}
 	if d.Log <= m.begins {
@@ -200,103 +250,32 @@ func (m *Memory) drop(d *Drop) {
 			inForce = max(inForce, seq)
 		}
 	}
+	maps.DeleteFunc(m.inbound, func(_ inboundKey, c InboundChange) bool { return c.Seq < d.Log })
 	maps.DeleteFunc(m.Records, func(seq uint64, _ Record) bool { return seq < d.Log && seq != inForce })
+}
+
+// dropMessages forgets those whose ids are less than first, and what names them.
+func (m *Memory) dropMessages(first ID) {
+	maps.DeleteFunc(m.Messages, func(id ID, _ *Message) bool { return id < first })
+	for key, refs := range m.index {
+		if !slices.ContainsFunc(refs, func(r AttemptRef) bool { return r.Message < first }) {
+			continue
+		}
+		left := slices.DeleteFunc(slices.Clone(refs), func(r AttemptRef) bool { return r.Message < first })
+		if m.index[key] = left; len(left) == 0 {
+			delete(m.index, key)
+		}
+	}
 }
 
 func (m *Memory) putUnanswered(c UnansweredChange) {
 	key := destKey{c.Account, c.Dest}
 	if c.Remove {
-		m.unanswered[key] = slices.DeleteFunc(m.unanswered[key], func(r AttemptRef) bool { return r == c.Ref })
+		left := slices.DeleteFunc(m.unanswered[key], func(r AttemptRef) bool { return r == c.Ref })
+		if m.unanswered[key] = left; len(left) == 0 {
+			delete(m.unanswered, key)
+		}
 		return
 	}
 	m.unanswered[key] = append(m.unanswered[key], c.Ref)
-}
-
-// Rules implements View.
-func (m *Memory) Rules() (uint64, *Rules) { return m.rulesSeq, m.rules }
-
-// Message implements View.
-func (m *Memory) Message(id ID) (*Message, bool, error) { return m.Messages[id], false, nil }
-
-// Attempts implements View.
-func (m *Memory) Attempts(account string, key receipt.Key) ([]AttemptRef, error) {
-	return m.index[indexKey{account, key}], nil
-}
-
-// Held implements View. The rows come in the order of their first reception.
-func (m *Memory) Held(account string, key receipt.Key) ([]*InboxRow, error) {
-	return m.rows(func(row *InboxRow) bool { return row.Account == account && slices.Contains(row.Keys, key) }), nil
-}
-
-// InboxRow implements View.
-func (m *Memory) InboxRow(key InboxKey) (*InboxRow, error) { return m.Inbox[key], nil }
-
-// Unanswered implements View.
-func (m *Memory) Unanswered(account, dest string) ([]AttemptRef, error) {
-	return m.unanswered[destKey{account, dest}], nil
-}
-
-// HeldFor implements View.
-func (m *Memory) HeldFor(account, dest string) ([]*InboxRow, error) {
-	return m.rows(func(row *InboxRow) bool { return row.Account == account && slices.Contains(row.WaitsFor, dest) }), nil
-}
-
-// OpenException implements View.
-func (m *Memory) OpenException(kind ExceptionKind, group string) (*Exception, error) {
-	for _, x := range m.Exceptions {
-		if x.Kind == kind && x.Group == group && x.Status == StatusOpen {
-			return x, nil
-		}
-	}
-	return nil, nil
-}
-
-// Inbound implements View.
-func (m *Memory) Inbound(account string, event receipt.Fingerprint) (uint64, time.Time, error) {
-	c := m.inbound[inboundKey{account, event}]
-	return c.Seq, c.At, nil
-}
-
-// Record implements View.
-func (m *Memory) Record(seq uint64) (Record, error) {
-	rec, ok := m.Records[seq]
-	if seq < m.begins && !ok {
-		return Record{}, fmt.Errorf("%w: record %d", ErrGone, seq)
-	}
-	if !ok {
-		return Record{}, fmt.Errorf("statemachine: no record %d", seq)
-	}
-	return rec, nil
-}
-
-// Exception implements View.
-func (m *Memory) Exception(id string) (*Exception, error) { return m.Exceptions[id], nil }
-
-// Hold implements View.
-func (m *Memory) Hold(smsc string) (Hold, error) { return m.Holds[smsc], nil }
-
-// Decision implements View.
-func (m *Memory) Decision(pos DecisionPos) (*Decision, error) {
-	if pos.Seq < m.begins {
-		return nil, fmt.Errorf("%w: decision %d.%d", ErrGone, pos.Seq, pos.N)
-	}
-	i, found := slices.BinarySearchFunc(m.Decisions, pos, func(d Decision, pos DecisionPos) int {
-		return cmp.Or(cmp.Compare(d.Pos.Seq, pos.Seq), cmp.Compare(d.Pos.N, pos.N))
-	})
-	if !found {
-		return nil, fmt.Errorf("statemachine: no decision %d.%d", pos.Seq, pos.N)
-	}
-	return &m.Decisions[i], nil
-}
-
-// rows selects from the inbox, in the order of the first receptions.
-func (m *Memory) rows(want func(*InboxRow) bool) []*InboxRow {
-	var rows []*InboxRow
-	for _, row := range m.Inbox {
-		if want(row) {
-			rows = append(rows, row)
-		}
-	}
-	slices.SortFunc(rows, func(a, b *InboxRow) int { return cmp.Compare(a.Receptions[0], b.Receptions[0]) })
-	return rows
 }

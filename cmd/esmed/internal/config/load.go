@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"esmed/receipt"
-
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/knadh/koanf/providers/env/v2"
 	"github.com/knadh/koanf/providers/rawbytes"
@@ -44,28 +42,28 @@ func Load(path string, environ []string, flags map[string]string) (*Config, erro
 	return c, nil
 }
 
-// LoadRules reads what Load reads and gives one SMSC's reading rules. It needs no right to the
-// passwords. smsc "" is the only one, or default_smsc.
-func LoadRules(path string, environ []string, smsc string) (receipt.Rules, error) {
+// LoadSMSC reads what Load reads and gives one SMSC, for what is read under its rules. It needs no right to the
+// passwords, and gives none. smsc "" is the only one, or default_smsc.
+func LoadSMSC(path string, environ []string, smsc string) (*SMSC, error) {
 	c, ps, err := read(path, environ, nil)
 	if err != nil {
-		return receipt.Rules{}, err
+		return nil, err
 	}
 	c.validate(ps)
 	if err := ps.err(); err != nil {
-		return receipt.Rules{}, err
+		return nil, err
 	}
 	if smsc == "" {
 		smsc = c.DefaultSMSC
 	}
 	if smsc == "" && len(c.SMSCs) == 1 {
-		return c.SMSCs[0].ReceiptRules(), nil
+		return &c.SMSCs[0], nil
 	}
 	s := c.SMSC(smsc)
 	if s == nil {
-		return receipt.Rules{}, &Problem{Path: "smscs", Text: fmt.Sprintf("none is named %q (there are: %s)", smsc, strings.Join(c.names(), ", "))}
+		return nil, &Problem{Path: "smscs", Text: fmt.Sprintf("none is named %q (there are: %s)", smsc, strings.Join(c.names(), ", "))}
 	}
-	return s.ReceiptRules(), nil
+	return s, nil
 }
 
 func read(path string, environ []string, flags map[string]string) (*Config, *problems, error) {

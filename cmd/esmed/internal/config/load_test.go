@@ -369,7 +369,7 @@ func TestLoad_aFileThatIsNotThere(t *testing.T) {
 	require.True(t, errors.Is(err, os.ErrNotExist))
 }
 
-func TestLoadRules_needsNoPassword(t *testing.T) {
+func TestLoadSMSC_needsNoPassword(t *testing.T) {
 	path := write(t, "esmed.yaml", `
 smscs:
   - name: alpha
@@ -399,11 +399,11 @@ smscs:
 	}
 	want.Prepare()
 	for _, name := range []string{"alpha", ""} {
-		got, err := config.LoadRules(path, nil, name)
+		got, err := config.LoadSMSC(path, nil, name)
 		require.NoError(t, err)
-		require.Equal(t, want, got)
+		require.Equal(t, want, got.ReceiptRules())
 	}
-	_, err := config.LoadRules(path, nil, "beta")
+	_, err := config.LoadSMSC(path, nil, "beta")
 	require.EqualError(t, err, `smscs: none is named "beta" (there are: alpha)`)
 }
 

@@ -62,13 +62,17 @@ func (d *daemon) awaitBegun(done <-chan struct{}, cancel context.CancelFunc) {
 func rulesRecord(cfg *config.Config) statemachine.Rules {
 	r := statemachine.Rules{Parser: receipt.ParserVersion, SMSCs: make([]statemachine.SMSCRules, len(cfg.SMSCs))}
 	for i := range cfg.SMSCs {
-		s := &cfg.SMSCs[i]
-		r.SMSCs[i] = statemachine.SMSCRules{
-			SMSC: s.Name, Account: s.Account, Receipt: s.ReceiptRules(),
-			DeliveryWindow: s.DeliveryWindow, ReceiptGrace: s.ReceiptGrace, InDoubtResend: s.InDoubt == "resend",
-		}
+		r.SMSCs[i] = FoldRules(&cfg.SMSCs[i])
 	}
 	return r
+}
+
+// FoldRules is what of one SMSC's configuration decides anything in the fold.
+func FoldRules(s *config.SMSC) statemachine.SMSCRules {
+	return statemachine.SMSCRules{
+		SMSC: s.Name, Account: s.Account, Receipt: s.ReceiptRules(),
+		DeliveryWindow: s.DeliveryWindow, ReceiptGrace: s.ReceiptGrace, InDoubtResend: s.InDoubt == "resend",
+	}
 }
 
 // setRules puts a configuration's rules in force.
