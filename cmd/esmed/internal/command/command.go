@@ -75,7 +75,7 @@ Its other commands ask the daemon what happened to a message, and how it knows.`
 		runCommand(), configCommand(),
 		sendCommand(), statusCommand(), eventsCommand(), listCommand(), cancelCommand(), queryCommand(),
 		inboxCommand(), exceptionsCommand(), reportCommand(), queueCommand(), bindsCommand(), checkCommand(), verifyCommand(),
-		reprocessCommand(), evidenceCommand(), backupCommand(), rebuildCommand(), compactCommand(), storeCommand(),
+		reprocessCommand(), evidenceCommand(), backupCommand(), rebuildCommand(), compactCommand(), storeCommand(), doctorCommand(),
 		decodeCommand(), versionCommand(),
 	)
 	root.SetHelpCommand(helpCommand(root))
