@@ -22,6 +22,8 @@ type applier struct {
 	fold   statemachine.Fold
 	record func(uint64) (statemachine.Record, error)
 
+	allocated int64 // pages of the file since it was opened; of who writes
+
 	cursor  uint64     // seq of the last record that was folded
 	parts   partitions // nil: to be read again
 	filters *filters
@@ -87,7 +89,13 @@ func (a *applier) foldBatch(next func(seq uint64) ([]statemachine.Record, error)
 // write commits what lies over the file.
 func (a *applier) write(over *overlay) error {
 	return diskFull(guard(a.file, func() error {
-		return a.db.Update(func(tx *bbolt.Tx) error { return over.flush(newStateTx(tx)) })
+		return a.db.Update(func(tx *bbolt.Tx) error {
+			tx.OnCommit(func() {
+				stats := tx.Stats()
+				a.allocated += stats.GetPageCount()
+			})
+			return over.flush(newStateTx(tx))
+		})
 	}))
 }
 

@@ -205,7 +205,7 @@ func (a *applying) written(err error) error {
 	a.due = now.Add(writePause)
 	s.settled.Store(s.applier.layers.written())
 	a.passed()
-	return nil
+	return s.reopenState()
 }
 
 // sleep waits for whatever comes first: records, the end of a write, a time.

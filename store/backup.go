@@ -122,8 +122,8 @@ func (b *backup) begin() error {
 }
 
 func (b *backup) state() error {
-	if b.s.state == nil || b.s.state.Path() != filepath.Join(b.s.cfg.Dir, stateFile) {
-		return nil // open read-only, and there is none
+	if b.s.readOnly() && (b.s.state == nil || b.s.state.Path() != filepath.Join(b.s.cfg.Dir, stateFile)) {
+		return nil // there is none
 	}
 	return b.copyState(stateFile)
 }
@@ -132,6 +132,8 @@ func (b *backup) state() error {
 func (b *backup) copyState(name string) error {
 	b.s.copying.Add(1)
 	defer b.s.copying.Add(-1)
+	b.s.stateUse.RLock()
+	defer b.s.stateUse.RUnlock()
 	return guard(stateFile, func() error {
 		return b.s.state.View(func(tx *bbolt.Tx) error { return b.write(name, tx) })
 	})

@@ -175,7 +175,9 @@ func (s *Store) openBase() (err error) {
 }
 
 func (s *Store) createBase() (*bbolt.DB, error) {
+	s.stateUse.RLock()
 	meta, err := stateMetaOf(s.state)
+	s.stateUse.RUnlock()
 	if err != nil {
 		return nil, err
 	}
@@ -218,6 +220,10 @@ func (s *Store) forwardBase(ctx context.Context, enough func(stateMeta) bool) (d
 	gone, err := firstFreeing(ctx, s.base.db, baseFile)
 	if gone != nil && err == nil {
 		err = gone.free(s.base.db, baseFile)
+	}
+	if err == nil && s.base.applier.allocated >= s.reopenAfter { // see reopenPages
+		err = s.base.db.Close()
+		s.base = base{}
 	}
 	return true, err
 }

@@ -140,6 +140,8 @@ func (s *Store) freeStep(ctx context.Context) (did bool, err error) {
 	if err := s.settle(ctx); err != nil {
 		return false, err
 	}
+	s.stateUse.RLock()
+	defer s.stateUse.RUnlock()
 	t, err := firstFreeing(ctx, s.state, stateFile)
 	if t == nil || err != nil {
 		return false, stateDamaged(0, err)

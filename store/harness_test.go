@@ -54,6 +54,11 @@ func start(t tb, cfg Config) *running {
 	t.Helper()
 	s, err := Open(cfg)
 	require.NoError(t, err)
+	return run(t, s)
+}
+
+// run runs a store that was opened.
+func run(t tb, s *Store) *running {
 	ctx, cancel := context.WithCancel(context.Background())
 	var g errgroup.Group
 	g.Go(func() error { return s.Run(ctx) })

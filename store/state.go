@@ -146,6 +146,8 @@ func (s *Store) viewWritten(fn func(*stateTx) error) error {
 	if s.readOnly() {
 		return s.view(fn)
 	}
+	s.stateUse.RLock()
+	defer s.stateUse.RUnlock()
 	known := s.filters.now()
 	return stateDamaged(0, guard(stateFile, func() error {
 		return s.state.View(func(tx *bbolt.Tx) error {

@@ -29,16 +29,18 @@ type Store struct {
 	over     []*overlay // what a read-only store folded in memory; else nil
 	rebuilt  bool       // state.db was missing, or of an earlier format
 
-	intake    *intake
-	waiters   sync.Pool // of *waiter that wait for nothing
-	feed      feed
-	recent    recent
-	applier   *applier
-	filters   *filters
-	rulesMu   sync.Mutex // one SetRules at a time
-	restoreMu sync.Mutex
-	backup    string     // that data_dir is, until Restore has ended; "" = none
-	applyMu   sync.Mutex // held while a batch is published; whoever else holds it sees the state stand still
+	intake      *intake
+	waiters     sync.Pool // of *waiter that wait for nothing
+	feed        feed
+	recent      recent
+	applier     *applier
+	filters     *filters
+	rulesMu     sync.Mutex // one SetRules at a time
+	restoreMu   sync.Mutex
+	backup      string       // that data_dir is, until Restore has ended; "" = none
+	reopenAfter int64        // pages
+	stateUse    sync.RWMutex // held for reading by who uses state's file for long, not to be opened again meanwhile
+	applyMu     sync.Mutex   // held while a batch is published; whoever else holds it sees the state stand still
 
 	head     atomic.Pointer[Head]
 	end      atomic.Uint64            // seq of the last durable record
@@ -118,7 +120,10 @@ func (s *Store) setEnd() {
 }
 
 func newStore(cfg Config) *Store {
-	return &Store{cfg: cfg, intake: newIntake(), kick: make(chan struct{}, 1), ended: make(chan struct{}), filters: new(filters)}
+	return &Store{
+		cfg: cfg, intake: newIntake(), kick: make(chan struct{}, 1), ended: make(chan struct{}), filters: new(filters),
+		reopenAfter: reopenPages,
+	}
 }
 
 // openFiles opens what is there and checks that it fits together before it makes what is missing.
@@ -291,10 +296,16 @@ func (s *Store) begin(write bool) error {
 		}
 		return nil
 	}
-	s.state.NoSync, s.state.NoGrowSync = s.cfg.Unsynced, s.cfg.Unsynced
 	s.filters.dir = s.cfg.Dir
 	s.applier = newApplier(s.state, stateFile, s.filters, s.fold(), s.viewRecord)
+	s.useState(s.state)
 	return nil
+}
+
+// useState makes a state.db that was opened for writing the one that is read and written.
+func (s *Store) useState(db *bbolt.DB) {
+	db.NoSync, db.NoGrowSync = s.cfg.Unsynced, s.cfg.Unsynced
+	s.state, s.applier.db, s.applier.allocated = db, db, 0
 }
 
 func (s *Store) fold() statemachine.Fold { return statemachine.Fold{Decode: s.cfg.Decode} }
