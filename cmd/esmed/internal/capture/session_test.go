@@ -125,7 +125,7 @@ func TestTell_aRealSession(t *testing.T) {
 	want := pdus(t, said)
 	for seed := range uint64(8) {
 		w := newWire(t, layers.LinkTypeEthernet)
-		w.replay(said, rand.New(rand.NewPCG(seed, 0)))
+		w.replay(said, rand.New(rand.NewPCG(seed, 0)), anywhere)
 		got, story := tell(t, w.pcap())
 		require.Equal(t, len(want[client])+len(want[server]), story.PDUs)
 		have := [2][][]byte{}

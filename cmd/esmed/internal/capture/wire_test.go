@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"esmed/smpp"
+
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
@@ -156,7 +158,7 @@ type chunk struct {
 
 // replay writes what was said in a real connection, each side's octets cut anew: mostly small pieces and some that
 // hold many PDUs, a few of them twice, and neighbours of one side in the wrong order.
-func (w *wire) replay(said []chunk, rnd *rand.Rand) {
+func (w *wire) replay(said []chunk, rnd *rand.Rand, may func(octets []byte, at int) bool) {
 	w.open()
 	for _, c := range joined(said) {
 		start := len(w.packets)
@@ -164,6 +166,9 @@ func (w *wire) replay(said []chunk, rnd *rand.Rand) {
 			n := min(1+rnd.IntN(1400), len(octets))
 			if rnd.IntN(2) == 0 {
 				n = min(1+rnd.IntN(40), len(octets))
+			}
+			for !may(octets, n) {
+				n++
 			}
 			w.send(c.from, octets[:n])
 			if rnd.IntN(8) == 0 {
@@ -179,6 +184,30 @@ func (w *wire) replay(said []chunk, rnd *rand.Rand) {
 		}
 	}
 	w.close()
+}
+
+// anywhere lets a stream be cut at every octet.
+func anywhere([]byte, int) bool { return true }
+
+// behindHeaders lets a stream of whole PDUs not be cut within a header: tshark does not know one that is cut there.
+// It is asked for growing places of what is left, so it keeps count of the PDU that the last cut fell into.
+func behindHeaders() func(octets []byte, at int) bool {
+	left := 0 // octets at the beginning that belong to a PDU whose header is gone
+	return func(octets []byte, at int) bool {
+		next := left
+		if at == len(octets) {
+			left = 0
+			return true
+		}
+		for next < at {
+			if at-next < smpp.HeaderLen {
+				return false
+			}
+			next += int(smpp.ParseHeader(octets[next:]).CommandLength)
+		}
+		left = next - at
+		return true
+	}
 }
 
 // joined puts together what one side wrote before the other said something.
