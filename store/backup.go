@@ -37,6 +37,8 @@ type BackupResult struct {
 	ID    string // names the backup, also in the log of a store that begins from it
 	Head  Head   // end of the hash chain in it
 	Bytes int64
+	// Folded says that the copy's log was folded and compared with its state.db, besides its chain.
+	Folded bool
 }
 
 // marker is the content of markerFile, and head that of headFile.
@@ -52,18 +54,19 @@ type head struct {
 }
 
 // Backup copies the store into dir, which must be new or empty, while it runs: state.db, then the log, which has
-// all that state.db has and more, then the keys and the end of the hash chain; it verifies the copy's chain,
-// and a marker comes last. The copy is a store to be opened like any other; see Restore.
+// all that state.db has and more, then the keys and the end of the hash chain; it verifies the copy, as Verify
+// does, and a marker comes last. The copy is a store to be opened like any other; see Restore.
 //
 // Commits go on at any time. state.db is copied in one read transaction: meanwhile the applier goes on but
 // uses no page again that it gives up, so the file grows by what it changes; only were it to grow by more than
 // 4 GiB since it was opened would it have to wait for the copy. Retention drops no file until it is done.
-// progress may be nil.
-func (s *Store) Backup(ctx context.Context, dir string, progress func(BackupProgress)) (BackupResult, error) {
+//
+// Folding takes as long and as much room, in dir, as Verify does; chainOnly leaves it out. progress may be nil.
+func (s *Store) Backup(ctx context.Context, dir string, chainOnly bool, progress func(BackupProgress)) (BackupResult, error) {
 	if progress == nil {
 		progress = func(BackupProgress) {}
 	}
-	b := backup{s: s, ctx: ctx, dir: dir, progress: progress}
+	b := backup{s: s, ctx: ctx, dir: dir, chainOnly: chainOnly, progress: progress}
 	if err := b.run(); err != nil {
 		return b.result, fmt.Errorf("store: backup: %w", diskFull(err))
 	}
@@ -72,12 +75,13 @@ func (s *Store) Backup(ctx context.Context, dir string, progress func(BackupProg
 
 // backup is one on its way.
 type backup struct {
-	s        *Store
-	ctx      context.Context // of the one call that it serves
-	dir      string
-	progress func(BackupProgress)
-	total    int64
-	result   BackupResult
+	s         *Store
+	ctx       context.Context // of the one call that it serves
+	dir       string
+	chainOnly bool
+	progress  func(BackupProgress)
+	total     int64
+	result    BackupResult
 }
 
 func (b *backup) run() error {
@@ -255,7 +259,7 @@ func (w *backupFile) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// verify opens the copy and checks its keys and its chain.
+// verify opens the copy and checks its keys, its chain, and what follows from it.
 func (b *backup) verify() error {
 	b.progress(BackupProgress{"", b.result.Bytes, b.result.Bytes})
 	cfg := b.s.cfg
@@ -266,12 +270,26 @@ func (b *backup) verify() error {
 	}
 	s.setEnd()
 	b.result.Head = s.Head()
-	v := verifier{s: s, progress: func(VerifyProgress) {}, end: s.end.Load()}
+	v := verifier{s: s, progress: func(VerifyProgress) {}, end: s.end.Load(), scratchDir: b.dir}
 	err := v.keys(b.ctx)
 	if err == nil {
 		err = v.chain(b.ctx)
 	}
+	if err == nil && b.folds(s) {
+		err = v.projection(b.ctx)
+		b.result.Folded = err == nil
+	}
 	return errors.Join(err, s.Close())
+}
+
+// folds reports whether the copy's log is folded, up to the record that its state.db ends with. One of an earlier format
+// is not compared before it was brought up to today's, which is for who opens the copy.
+func (b *backup) folds(copied *Store) bool {
+	if b.chainOnly || copied.state == nil {
+		return false
+	}
+	m, err := stateMetaOf(copied.state)
+	return err == nil && m.format == stateVersion
 }
 
 // finish writes what says that the copy is whole.

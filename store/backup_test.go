@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.etcd.io/bbolt"
 	"golang.org/x/sync/errgroup"
 
 	"esmed/statemachine"
@@ -58,12 +59,13 @@ func TestBackup(t *testing.T) {
 		}
 	})
 	var last BackupProgress
-	result, err := s.Backup(ctx, dir, func(p BackupProgress) { last = p })
+	result, err := s.Backup(ctx, dir, false, func(p BackupProgress) { last = p })
 	close(stop)
 	require.NoError(t, g.Wait())
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, result.Head.Seq, before)
 	require.Equal(t, result.Bytes, last.Done)
+	require.True(t, result.Folded)
 
 	r, err := OpenReadOnly(testConfig(dir))
 	require.NoError(t, err)
@@ -84,7 +86,7 @@ func TestBackup(t *testing.T) {
 	require.Equal(t, result.Head.Seq, noted.Seq)
 	require.Equal(t, fmt.Sprintf("%x", result.Head.Hash), noted.Hash)
 
-	_, err = s.Backup(ctx, dir, nil)
+	_, err = s.Backup(ctx, dir, false, nil)
 	require.ErrorContains(t, err, "not empty")
 	verifies(t, s.Store)
 	require.NoError(t, s.stop())
@@ -120,9 +122,29 @@ func TestBackup_cutShort(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	dir := filepath.Join(base, "cancelled")
-	_, err := s.Backup(ctx, dir, nil)
+	_, err := s.Backup(ctx, dir, false, nil)
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = Open(testConfig(dir))
 	require.ErrorIs(t, err, ErrPartialBackup)
+	require.NoError(t, s.stop())
+}
+
+// TestBackup_differs has the projection not follow from the log: no copy of it counts as one.
+func TestBackup_differs(t *testing.T) {
+	ctx := context.Background()
+	s := livingStore(t)
+	require.NoError(t, s.settle(ctx))
+	require.NoError(t, s.state.Update(func(tx *bbolt.Tx) error {
+		return newStateTx(tx).put(tableID{table: tableHolds}, []byte("nobody"), []byte{})
+	}))
+	dir := filepath.Join(t.TempDir(), "backup")
+	_, err := s.Backup(ctx, dir, false, nil)
+	var damaged *DamagedError
+	require.ErrorAs(t, err, &damaged)
+	_, err = OpenReadOnly(testConfig(dir))
+	require.ErrorIs(t, err, ErrPartialBackup)
+	result, err := s.Backup(ctx, filepath.Join(t.TempDir(), "chain"), true, nil)
+	require.NoError(t, err, "the chain alone is well")
+	require.False(t, result.Folded)
 	require.NoError(t, s.stop())
 }

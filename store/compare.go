@@ -25,7 +25,7 @@ func (v *verifier) projection(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	dir, err := os.MkdirTemp("", "esmed-verify-")
+	dir, err := os.MkdirTemp(v.scratchDir, "esmed-verify-")
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ func backedUp(t *testing.T) (cfg Config, id string) {
 	s := livingStore(t)
 	cfg = s.cfg
 	cfg.Dir = filepath.Join(t.TempDir(), "backup")
-	result, err := s.Backup(context.Background(), cfg.Dir, nil)
+	result, err := s.Backup(context.Background(), cfg.Dir, false, nil)
 	require.NoError(t, err)
 	require.NoError(t, s.stop())
 	return cfg, result.ID

@@ -89,7 +89,7 @@ func keepUp(dir string) {
 			require.NoError(s.t, err)
 			fmt.Println("retired")
 		}
-		_, err := s.Backup(ctx, filepath.Join(dir, fmt.Sprintf("backup-%d-%d", first, n)), nil)
+		_, err := s.Backup(ctx, filepath.Join(dir, fmt.Sprintf("backup-%d-%d", first, n)), false, nil)
 		require.NoError(s.t, err)
 		fmt.Println("backup")
 	}

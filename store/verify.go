@@ -58,6 +58,8 @@ type verifier struct {
 	progress func(VerifyProgress)
 	end      uint64 // of the log when it began
 	result   VerifyResult
+
+	scratchDir string // where the scratch file is made; "" = the system's directory for temporary files
 }
 
 func (v *verifier) keys(context.Context) error { return v.s.keys.check(math.MaxInt) }

@@ -4,7 +4,8 @@ import "context"
 
 // Backup asks for a copy of the store.
 type Backup struct {
-	Dir string `json:"dir" doc:"An absolute path on the daemon's machine: a directory that is empty or does not exist"`
+	Dir       string `json:"dir" doc:"An absolute path on the daemon's machine: a directory that is empty or does not exist"`
+	ChainOnly bool   `json:"chain_only,omitempty" doc:"Verify the copy's hash chain alone, not what follows from its log"`
 }
 
 // BackupProgress says how far a backup has come.
@@ -21,6 +22,7 @@ type BackupResult struct {
 	Seq    uint64 `json:"seq"`
 	Hash   string `json:"hash"`
 	Bytes  int64  `json:"bytes"`
+	Folded bool   `json:"folded" doc:"The copy's log was folded and agrees with its projection; its hash chain was verified in any case"`
 }
 
 // BackupLine is one line of the answer to POST /v1/backup.
@@ -28,6 +30,6 @@ type BackupLine = WorkLine[BackupProgress, BackupResult]
 
 // Copier copies the store while it is in use.
 type Copier interface {
-	// Backup copies it into dir. An error that wraps ErrDirectory is about dir.
-	Backup(ctx context.Context, dir string, progress func(BackupProgress)) (BackupResult, error)
+	// Backup copies it into the directory, and verifies the copy. An error that wraps ErrDirectory is about that.
+	Backup(ctx context.Context, b Backup, progress func(BackupProgress)) (BackupResult, error)
 }

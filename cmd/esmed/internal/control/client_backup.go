@@ -7,10 +7,10 @@ import (
 	"fmt"
 )
 
-// Backup has the daemon copy its store into dir, an absolute path on its machine. progress may be nil; it is
+// Backup has the daemon copy its store, and verify the copy. progress may be nil; it is
 // called in between.
-func (c *Client) Backup(ctx context.Context, dir string, progress func(BackupProgress)) (BackupResult, error) {
-	body, err := json.Marshal(Backup{Dir: dir})
+func (c *Client) Backup(ctx context.Context, b Backup, progress func(BackupProgress)) (BackupResult, error) {
+	body, err := json.Marshal(b)
 	if err != nil {
 		return BackupResult{}, fmt.Errorf("control: backup: %w", err)
 	}

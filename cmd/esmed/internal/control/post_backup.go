@@ -13,7 +13,7 @@ import (
 
 // postBackup copies the store. Progress comes while it works, the result last. A caller that goes away ends it.
 func (a *API) postBackup(w http.ResponseWriter, r *http.Request) {
-	dir, p := readBackup(w, r)
+	asked, p := readBackup(w, r)
 	if p = firstProblem(knownQuery(r.URL.Query()), p); p != nil {
 		writeProblem(w, p)
 		return
@@ -28,7 +28,7 @@ func (a *API) postBackup(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	result, err := a.cfg.Backup.Backup(ctx, dir, func(p BackupProgress) {
+	result, err := a.cfg.Backup.Backup(ctx, asked, func(p BackupProgress) {
 		if a.stopping() != nil || out.send(BackupLine{Progress: &p}) != nil || out.flush() != nil {
 			cancel()
 		}
@@ -47,22 +47,22 @@ func (a *API) postBackup(w http.ResponseWriter, r *http.Request) {
 // maxBackupBody is more than any path takes.
 const maxBackupBody = 16 << 10
 
-func readBackup(w http.ResponseWriter, r *http.Request) (dir string, p *Problem) {
+func readBackup(w http.ResponseWriter, r *http.Request) (b Backup, p *Problem) {
 	if p := checkMedia(r.Header, messageTypes); p != nil {
-		return "", p
+		return b, p
 	}
 	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBackupBody))
 	dec.DisallowUnknownFields()
-	var b Backup
 	if err := dec.Decode(&b); err != nil {
-		return "", newProblem(http.StatusBadRequest, "the body is not a backup: "+err.Error(), `{"dir": "/var/backups/esmed/today"}`)
+		return b, newProblem(http.StatusBadRequest, "the body is not a backup: "+err.Error(), `{"dir": "/var/backups/esmed/today"}`)
 	}
 	if !filepath.IsAbs(b.Dir) {
 		p := newProblem(http.StatusUnprocessableEntity, "the backup is not valid", "")
 		p.Errors = []FieldProblem{{Path: "dir", Message: "want an absolute path"}}
-		return "", p
+		return b, p
 	}
-	return filepath.Clean(b.Dir), nil
+	b.Dir = filepath.Clean(b.Dir)
+	return b, nil
 }
 
 func (a *API) describeBackup(api huma.API) huma.Operation {

@@ -17,13 +17,14 @@ import (
 )
 
 // Backup implements control.Copier.
-func (b *backend) Backup(ctx context.Context, dir string, progress func(control.BackupProgress)) (control.BackupResult, error) {
+func (b *backend) Backup(ctx context.Context, asked control.Backup, progress func(control.BackupProgress)) (control.BackupResult, error) {
+	dir := asked.Dir
 	if err := usable(dir, b.dataDir); err != nil {
 		return control.BackupResult{}, fmt.Errorf("%w: %w", control.ErrDirectory, err)
 	}
-	r, err := b.store.Backup(ctx, dir, func(p store.BackupProgress) { progress(control.BackupProgress(p)) })
+	r, err := b.store.Backup(ctx, dir, asked.ChainOnly, func(p store.BackupProgress) { progress(control.BackupProgress(p)) })
 	return control.BackupResult{
-		Backup: r.ID, Dir: dir, Seq: r.Head.Seq, Hash: hex.EncodeToString(r.Head.Hash[:]), Bytes: r.Bytes,
+		Backup: r.ID, Dir: dir, Seq: r.Head.Seq, Hash: hex.EncodeToString(r.Head.Hash[:]), Bytes: r.Bytes, Folded: r.Folded,
 	}, backupError(dir, err)
 }
 
