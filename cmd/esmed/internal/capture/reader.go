@@ -192,6 +192,10 @@ func (a *assembly) packet(data []byte, ci gopacket.CaptureInfo, link layers.Link
 		}
 		return
 	}
+	const header = 20
+	if len(tcp.Contents) < header || p.NetworkLayer() == nil { // cut within it: gopacket gives what it had read
+		return
+	}
 	a.sum.TCP++
 	a.assembler.AssembleWithContext(p.NetworkLayer().NetworkFlow(), tcp, (*taken)(&ci))
 	if a.sum.Last.Sub(a.flushed) >= flushEach {
