@@ -20,9 +20,12 @@ const (
 	reserveShare = 10
 	// reserveSpan is how long receipts can be stored in the reserve when they come as they did in the last of it.
 	reserveSpan = 10 * time.Minute
-	// roomEvery is how often free space is asked for, growthEvery how often the store for its size.
+	// roomEvery is how often free space is asked for, growthEvery how often the store for its size, and free space too
+	// while there is plenty, of which an idle daemon is not woken up every second.
 	roomEvery   = time.Second
 	growthEvery = 10 * time.Second
+	// plenty is how many reserves are free then.
+	plenty = 4
 )
 
 // diskRoom keeps a reserve of the disk for what must be stored: receipts, and the answers to what was sent. Below
@@ -49,6 +52,14 @@ type roomReading struct {
 	refuses bool
 }
 
+// pause is how long to wait with the next measurement.
+func (r *diskRoom) pause() time.Duration {
+	if m := r.reading(); m.Free >= plenty*m.reserve {
+		return growthEvery
+	}
+	return roomEvery
+}
+
 func newDiskRoom(s *store.Store, dataDir string, log *zap.Logger) *diskRoom {
 	return &diskRoom{
 		disk: func() (store.Disk, error) { return store.DiskOf(dataDir) },
@@ -62,7 +73,7 @@ func newDiskRoom(s *store.Store, dataDir string, log *zap.Logger) *diskRoom {
 
 // run measures until ctx is done.
 func (r *diskRoom) run(ctx context.Context) error {
-	for r.measure(time.Now()); rest(ctx, roomEvery); {
+	for r.measure(time.Now()); rest(ctx, r.pause()); {
 		r.measure(time.Now())
 	}
 	return nil

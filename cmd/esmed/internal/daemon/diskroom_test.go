@@ -52,6 +52,7 @@ func TestDiskRoom_measure(t *testing.T) {
 		require.Equal(t, s.refuses, r.admit() != nil, s.name)
 		require.Equal(t, s.stands, !r.sends(), s.name)
 		require.Equal(t, s.refuses, r.reading().refuses, s.name)
+		require.Equal(t, s.free < 256*mib, r.pause() == roomEvery, s.name)
 	}
 	disk.Size = 0
 	r.measure(time.Now())
