@@ -78,6 +78,7 @@ Its other commands ask the daemon what happened to a message, and how it knows.`
 		reprocessCommand(), evidenceCommand(), backupCommand(), rebuildCommand(), compactCommand(), storeCommand(), doctorCommand(),
 		decodeCommand(), versionCommand(),
 	)
+	root.AddCommand(manCommand(root))
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {

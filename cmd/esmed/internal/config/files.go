@@ -61,14 +61,28 @@ func (p *problems) usable(path string, t TLS) {
 	}
 }
 
+// placeFiles finds the files that are read once, at start: see place.
+func (c *Config) placeFiles(configDir, credentialsDir string) {
+	files := []*string{&c.API.TokensFile}
+	for i := range c.SMSCs {
+		s := &c.SMSCs[i]
+		files = append(files, &s.PasswordFile, &s.TLS.CAFile, &s.TLS.CertFile, &s.TLS.KeyFile)
+	}
+	for _, file := range files {
+		if *file != "" {
+			*file = place(*file, configDir, credentialsDir)
+		}
+	}
+}
+
 // readSecrets puts each password_file's content into Password.
-func (c *Config) readSecrets(ps *problems, configDir, credentialsDir string) {
+func (c *Config) readSecrets(ps *problems) {
 	for i := range c.SMSCs {
 		s, path := &c.SMSCs[i], fmt.Sprintf("smscs[%d].password_file", i)
 		if s.PasswordFile == "" || s.Password != "" {
 			continue
 		}
-		password, err := readSecret(secretPath(s.PasswordFile, configDir, credentialsDir))
+		password, err := readSecret(s.PasswordFile)
 		if err != nil {
 			ps.add(path, "%s", err)
 			continue
@@ -78,14 +92,15 @@ func (c *Config) readSecrets(ps *problems, configDir, credentialsDir string) {
 	}
 }
 
-// secretPath says where a secret is: an absolute path as it stands; another among systemd's credentials
-// (LoadCredential=) if it is there, else beside the configuration file.
-func secretPath(file, configDir, credentialsDir string) string {
+// place says where a file is: an absolute path as it stands; another among systemd's credentials if it is there, else
+// beside the configuration file. A credential's name has no slash: LoadCredential=credentials:/etc/esmed/credentials
+// names the files of that directory credentials_FILE (systemd.exec(5)), which is what credentials/FILE stands for.
+func place(file, configDir, credentialsDir string) string {
 	if filepath.IsAbs(file) {
 		return file
 	}
 	if credentialsDir != "" {
-		path := filepath.Join(credentialsDir, file)
+		path := filepath.Join(credentialsDir, strings.ReplaceAll(filepath.Clean(file), "/", "_"))
 		if _, err := os.Stat(path); err == nil {
 			return path
 		}

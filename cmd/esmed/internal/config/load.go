@@ -34,8 +34,9 @@ func Load(path string, environ []string, flags map[string]string) (*Config, erro
 		return nil, err
 	}
 	c.validate(ps)
+	c.placeFiles(filepath.Dir(path), lookup(environ, "CREDENTIALS_DIRECTORY"))
 	c.checkFiles(ps)
-	c.readSecrets(ps, filepath.Dir(path), lookup(environ, "CREDENTIALS_DIRECTORY"))
+	c.readSecrets(ps)
 	if err := ps.err(); err != nil {
 		return nil, err
 	}

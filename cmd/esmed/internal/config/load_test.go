@@ -334,6 +334,12 @@ func TestLoad_passwordFile(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, config.Secret("s3cret"), c.SMSCs[0].Password)
 	})
+	t.Run("so is a path, as the files of a directory are named there", func(t *testing.T) {
+		path := write(t, "credentials_alpha.password", "s3cret", 0o400)
+		c, err := load(t, withFile("credentials/alpha.password"), "CREDENTIALS_DIRECTORY="+filepath.Dir(path))
+		require.NoError(t, err)
+		require.Equal(t, config.Secret("s3cret"), c.SMSCs[0].Password)
+	})
 	t.Run("else beside the configuration", func(t *testing.T) {
 		path := write(t, "alpha.password", "s3cret", 0o600)
 		file := filepath.Join(filepath.Dir(path), "esmed.yaml")
