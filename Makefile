@@ -9,7 +9,11 @@ BENCH_DIR ?= $(or $(TMPDIR),/tmp)# where stores are, on the disk that is measure
 BASE ?= HEAD# what bench-compare compares the working tree with
 COUNT ?= 6
 
-.PHONY: build test lint tidy race fuzz bench bench-compare bench-go demo check clean
+DIST := cmd/esmed/dist
+ARCHES := amd64 arm64# of make release
+ARCH ?= $(shell $(GO) env GOARCH)# of make deb and make rpm
+
+.PHONY: build test lint tidy race fuzz bench bench-compare bench-go demo check release deb rpm test-packages clean
 
 build: ## bin/esmed and bin/smscsim
 	$(GO) build -trimpath -o bin/ ./cmd/esmed ./cmd/smscsim
@@ -57,6 +61,20 @@ demo: build ## the main job, end to end, against the simulated SMSC; KEEP=1 leav
 	@cmd/smscsim/demo.sh bin
 
 check: lint tidy race fuzz ## what CI runs before make test and make demo
+
+release: ## bin/release: static binaries for Linux on amd64 and arm64, and their sums
+	rm -rf bin/release
+	@for arch in $(ARCHES); do for program in esmed smscsim; do \
+		echo "build $$program for $$arch"; \
+		GO=$(GO) $(DIST)/static.sh $$arch $$program bin/release/$$program-linux-$$arch || exit 1; \
+	done; done
+	cd bin/release && sha256sum * >SHA256SUMS
+
+deb rpm: ## bin/*.deb or bin/*.rpm; ARCH=arm64 for another machine, PACKAGE_VERSION=1.2.3 in place of what the program says
+	@GO=$(GO) $(DIST)/package/build.sh $@ $(ARCH)
+
+test-packages: ## both packages, and the deb's whole life on a new Debian; needs root, debootstrap and rpm
+	$(DIST)/package/test.sh
 
 clean:
 	rm -rf bin

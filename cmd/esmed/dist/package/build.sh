@@ -1,0 +1,69 @@
+#!/bin/sh
+# Builds a package in bin/. What it holds that is no file of the repository as it is, is put together in bin/package.
+#
+#	build.sh deb|rpm ARCH
+#
+# $PACKAGE_VERSION is its version, unless that is the one that the program says it is.
+set -eu
+format=$1 arch=$2 out=bin/package dist=cmd/esmed/dist
+go=${GO:-go}
+rm -rf $out
+mkdir -p $out/man $out/completion $out/doc
+for program in esmed smscsim; do
+	$dist/static.sh "$arch" $program $out/$program
+done
+esmed=$out/esmed
+if [ "$arch" != "$($go env GOHOSTARCH)" ]; then
+	esmed=bin/esmed # one that runs here, for its pages
+	$go build -trimpath -o bin/ ./cmd/esmed
+fi
+version=${PACKAGE_VERSION:-$($esmed version | sed -E 's/^esmed v?([^ ]+) .*/\1/; s/^devel$/0.0.0-devel/')}
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH PACKAGE_VERSION="$version" PACKAGE_ARCH="$arch"
+
+$esmed man $out/man
+gzip -9n $out/man/*.1
+$esmed completion bash >$out/completion/esmed.bash
+$esmed completion zsh >$out/completion/_esmed
+$esmed completion fish >$out/completion/esmed.fish
+cp cmd/esmed/docs/*.md $out/doc/
+
+# The example, with what the unit brings along: passwords that root alone can read.
+$esmed config example | sed 's|password_file: /etc/esmed/alpha.password  |password_file: credentials/alpha.password |' >$out/esmed.yaml
+grep -q 'password_file: credentials/alpha.password' $out/esmed.yaml
+
+cat >$out/changelog.yaml <<END
+- semver: $version
+  date: $(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)
+  packager: The esmed authors <esmed@localhost>
+  deb: {urgency: medium, distributions: [unstable]}
+  changes:
+    - note: Version $version. What changed is in the log of the repository.
+END
+
+# The binaries hold the code of others, whose licences ask to be named.
+{
+	cat <<END
+Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: esmed
+Comment: The programs are linked statically. The licences of what they hold besides esmed itself stand below as
+ the modules have them.
+
+Files: *
+Copyright: the esmed authors
+License: proprietary
+ No licence is granted beyond what was agreed with the authors.
+END
+	$go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' ./cmd/esmed ./cmd/smscsim | sort -u |
+		while read -r module version dir; do
+			for file in "$dir"/LICENSE* "$dir"/LICENCE* "$dir"/COPYING* "$dir"/NOTICE*; do
+				[ -f "$file" ] || continue
+				printf '\n---- %s %s: %s\n\n' "$module" "$version" "${file##*/}"
+				cat "$file"
+			done
+		done
+	printf '\n---- Go %s: LICENSE\n\n' "$($go env GOVERSION)"
+	cat "$($go env GOROOT)/LICENSE"
+} >$out/copyright
+
+$go tool -modfile=$dist/tools.mod nfpm package --config $dist/package/nfpm.yaml --target bin/ --packager "$format"
