@@ -88,6 +88,7 @@ Its other commands ask the daemon what happened to a message, and how it knows.`
 		}
 	}
 	needsSubcommand(root)
+	addCompletions(root)
 	return root
 }
 

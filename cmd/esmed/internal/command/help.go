@@ -13,7 +13,10 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [TOPIC | COMMAND]",
 		Short:   "Explain a topic or a command",
+		Example: "  esmed help getting-started\n  esmed help queue hold",
 		GroupID: groupTools,
+
+		ValidArgsFunction: completeHelp(root),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o := output{w: cmd.OutOrStdout()}
 			if len(args) == 0 {

@@ -67,6 +67,16 @@ func LoadSMSC(path string, environ []string, smsc string) (*SMSC, error) {
 	return s, nil
 }
 
+// SMSCNames are the names of the SMSCs of a configuration, in its order, whatever else is wrong with it. It needs no
+// right to the passwords.
+func SMSCNames(path string, environ []string) ([]string, error) {
+	c, _, err := read(path, environ, nil)
+	if err != nil {
+		return nil, err
+	}
+	return c.names(), nil
+}
+
 func read(path string, environ []string, flags map[string]string) (*Config, *problems, error) {
 	ps := new(problems)
 	k := koanf.New(delim)

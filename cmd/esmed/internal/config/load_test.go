@@ -413,6 +413,15 @@ smscs:
 	require.EqualError(t, err, `smscs: none is named "beta" (there are: alpha)`)
 }
 
+func TestSMSCNames_doNotNeedTheRest(t *testing.T) {
+	path := write(t, "esmed.yaml", "smscs: [{name: beta, password_file: /nonexistent/p}, {name: alpha, window: 0}]", 0o600)
+	names, err := config.SMSCNames(path, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"beta", "alpha"}, names)
+	_, err = config.SMSCNames(filepath.Join(t.TempDir(), "none.yaml"), nil)
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
 func TestDefaultSMSC_readsAsReceiptDoes(t *testing.T) {
 	s := config.DefaultSMSC()
 	require.Equal(t, receipt.DefaultRules(), s.ReceiptRules())

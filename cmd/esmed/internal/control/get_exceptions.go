@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,6 +44,16 @@ type listExceptionsIn struct {
 	Since  string `query:"since" doc:"Opened then or later, RFC 3339"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 	Cursor string `query:"cursor"`
+}
+
+// ExceptionKinds are the kinds that exceptions are listed by.
+func ExceptionKinds() []string {
+	kinds := []string{string(statemachine.KindUnmatched)}
+	for _, kind := range statemachine.StoredKinds() {
+		kinds = append(kinds, string(kind))
+	}
+	slices.Sort(kinds)
+	return kinds
 }
 
 // Exceptions come in two runs: those that are stored, then the inbox rows that wait for too long. A

@@ -59,13 +59,16 @@ func (a *API) listMessages(ctx context.Context, in *listMessagesIn) (List[Messag
 }
 
 // stateNames lists all states.
-func stateNames() string {
+func stateNames() string { return strings.Join(StateNames(), ", ") }
+
+// StateNames are the states of messages as the API writes them.
+func StateNames() []string {
 	states := statemachine.States()
 	names := make([]string, len(states))
 	for i, s := range states {
 		names[i] = s.String()
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // findMessages looks messages up by a ref or an SMSC's id.
