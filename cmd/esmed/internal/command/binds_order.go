@@ -65,7 +65,7 @@ func (b bindOrder) command() *cobra.Command {
 			defer c.Close()
 			ordered, err := c.OrderBind(cmd.Context(), args[0], b.action, reason)
 			if problem, ok := errors.AsType[*control.ProblemError](err); ok && problem.Status == http.StatusNotFound {
-				return &failure{text: problem.Detail, hint: problem.Hint, err: err}
+				return &failure{text: problem.Detail, hint: problem.Hint, code: exitUsage, err: err}
 			}
 			if err == nil && b.action == control.StopBinds && !noWait {
 				ordered.Sessions, err = awaitClosed(cmd.Context(), c, args[0])

@@ -162,22 +162,12 @@ func completeSMSC(cmd *cobra.Command, _ []string, word string) ([]cobra.Completi
 	if socket := cmd.Flags().Lookup("socket"); socket != nil {
 		c := control.Dial(socket.Value.String())
 		defer c.Close()
-		names, _ = queuedSMSCs(ctx, c)
+		names, _ = queuedSMSCs(ctx, c, word)
 	}
 	if len(names) == 0 {
 		names = configuredSMSCs(cmd)
 	}
 	return beginning(names, word), cobra.ShellCompDirectiveNoFileComp
-}
-
-// queuedSMSCs are the SMSCs that are configured, and those that have a queue although they are not.
-func queuedSMSCs(ctx context.Context, c *control.Client) ([]string, error) {
-	queues, err := c.Queues(ctx)
-	names := make([]string, len(queues))
-	for i := range queues {
-		names[i] = queues[i].SMSC
-	}
-	return names, err
 }
 
 // configuredSMSCs are those of the configuration that --config names, else of the packages'; none if it cannot be used.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"esmed/cmd/esmed/internal/capture"
@@ -72,7 +73,7 @@ func (f *decodeFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	rules, err := f.rules()
 	if err != nil {
-		return badConfig(f.config, err)
+		return err
 	}
 	o := f.format.to(cmd)
 	switch {
@@ -91,9 +92,12 @@ func (f *decodeFlags) run(cmd *cobra.Command, args []string) error {
 func (f *decodeFlags) rules() (*capture.Rules, error) {
 	s := config.DefaultSMSC()
 	if f.config != "" {
+		if names, err := config.SMSCNames(f.config, os.Environ()); err == nil && f.smsc != "" && !slices.Contains(names, f.smsc) {
+			return nil, unknownSMSC(f.smsc, names)
+		}
 		configured, err := config.LoadSMSC(f.config, os.Environ(), f.smsc)
 		if err != nil {
-			return nil, err
+			return nil, badConfig(f.config, err)
 		}
 		s = *configured
 	}

@@ -30,6 +30,9 @@ changed, SIGHUP takes it up and esmed reprocess judges again what waits.`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return r.reader(cmd, func(c *control.Client) error {
+				if err := checkSMSC(cmd.Context(), c, smsc); err != nil {
+					return err
+				}
 				found, err := c.Diagnosis(cmd.Context(), smsc)
 				if err != nil {
 					return err

@@ -40,6 +40,9 @@ func exceptionsListCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			q.Since = since.t
 			return r.reader(cmd, func(c *control.Client) error {
+				if err := checkSMSC(cmd.Context(), c, q.SMSC); err != nil {
+					return err
+				}
 				o := f.to(cmd)
 				page := func(ctx context.Context, cursor string, size int) (control.List[control.Exception], error) {
 					q.Cursor, q.Limit = cursor, size

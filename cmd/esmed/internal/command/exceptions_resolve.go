@@ -76,6 +76,9 @@ func (f *resolveFlags) run(cmd *cobra.Command, ids []string) error {
 	}
 	c := f.reach.daemon()
 	defer c.Close()
+	if err := checkSMSC(cmd.Context(), c, f.smsc); err != nil {
+		return err
+	}
 	t := &resolveTeller{o: f.format.to(cmd), bulk: decision.Select != nil, live: newCounter(cmd.ErrOrStderr(), "decided")}
 	defer t.live.end()
 	t.begin()

@@ -42,6 +42,9 @@ func inboxListCommand() *cobra.Command {
 				}
 			}
 			return r.reader(cmd, func(c *control.Client) error {
+				if err := checkSMSC(cmd.Context(), c, q.SMSC); err != nil {
+					return err
+				}
 				o := f.to(cmd)
 				return printList(cmd.Context(), o, limit, page(c), func(rows []control.InboxRow) { o.inboxTable(rows) })
 			})

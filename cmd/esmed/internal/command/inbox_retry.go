@@ -23,6 +23,9 @@ after a change of rules. What is found all the same is recorded and counted as a
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c := r.daemon()
 			defer c.Close()
+			if err := checkSMSC(cmd.Context(), c, smsc); err != nil {
+				return err
+			}
 			live := newCounter(cmd.ErrOrStderr(), "judged again")
 			defer live.end()
 			result, err := c.RetryInbox(cmd.Context(), smsc, func(p control.InboxRetry) { live.show(p.Looked) })

@@ -30,6 +30,9 @@ A ! beside a state says that an exception is open.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			q.Since, q.Until = since.t, until.t
 			return r.reader(cmd, func(c *control.Client) error {
+				if err := checkSMSC(cmd.Context(), c, q.SMSC); err != nil {
+					return err
+				}
 				return listMessages(cmd.Context(), f.to(cmd), c, q, limit)
 			})
 		},

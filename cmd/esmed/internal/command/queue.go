@@ -38,15 +38,15 @@ not configured any more keeps its queue.`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return r.reader(cmd, func(c *control.Client) error {
+				if err := checkSMSC(cmd.Context(), c, smsc); err != nil {
+					return err
+				}
 				queues, err := c.Queues(cmd.Context())
 				if err != nil {
 					return err
 				}
 				if smsc != "" {
 					queues = slices.DeleteFunc(queues, func(q control.Queue) bool { return q.SMSC != smsc })
-					if len(queues) == 0 {
-						return noQueue(smsc)
-					}
 				}
 				o := f.to(cmd)
 				return printWhole(o, queues, o.queueTable)
@@ -57,13 +57,6 @@ not configured any more keeps its queue.`,
 	outputFlag(cmd, &f)
 	cmd.Flags().StringVar(&smsc, "smsc", "", "only this one's")
 	return cmd
-}
-
-func noQueue(smsc string) error {
-	return &failure{
-		text: fmt.Sprintf("there is no SMSC %s, and nothing waits for one of that name", quote(smsc)),
-		hint: "esmed queue stat lists them",
-	}
 }
 
 func (o output) queueTable(queues []control.Queue) {
@@ -162,6 +155,9 @@ func (f *orderFlags) turn(cmd *cobra.Command, order clientOrder, did string) err
 	}
 	c := f.reach.daemon()
 	defer c.Close()
+	if err := checkSMSC(cmd.Context(), c, f.smsc); err != nil {
+		return err
+	}
 	done, err := order(c, cmd.Context(), f.smsc, f.reason)
 	if isNotFound(err) {
 		return noQueue(f.smsc)

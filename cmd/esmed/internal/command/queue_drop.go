@@ -33,6 +33,9 @@ dropped, and the rest waits.`,
 			}
 			c := f.reach.daemon()
 			defer c.Close()
+			if err := checkSMSC(cmd.Context(), c, f.smsc); err != nil {
+				return err
+			}
 			if !yes {
 				return f.wouldDrop(cmd, c)
 			}

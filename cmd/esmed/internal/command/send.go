@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -155,6 +156,12 @@ func (s *sendFlags) sendOne(cmd *cobra.Command, c *control.Client) error {
 		}
 	}
 	m, existing, err := c.Submit(cmd.Context(), s.message, "")
+	if p, refused := errors.AsType[*control.ProblemError](err); refused && len(p.Errors) == 1 && p.Errors[0].Path == "smsc" {
+		// Where nothing but the name is wrong, it is told as everywhere.
+		if wrong := checkSMSC(cmd.Context(), c, s.message.SMSC); wrong != nil {
+			return wrong
+		}
+	}
 	if err != nil {
 		return err
 	}

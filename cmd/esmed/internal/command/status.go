@@ -34,6 +34,9 @@ With one id, -o json prints the message; in all other cases a list.`,
 				return err
 			}
 			return r.reader(cmd, func(c *control.Client) error {
+				if err := checkSMSC(cmd.Context(), c, q.SMSC); err != nil {
+					return err
+				}
 				n := &narrator{ctx: cmd.Context(), c: c, o: f.to(cmd)}
 				if len(ids) > 0 {
 					return n.statusOf(ids)
