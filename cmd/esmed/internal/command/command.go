@@ -18,6 +18,9 @@ const (
 	exitDone   = 0
 	exitFailed = 1 // failed, or not found
 	exitUsage  = 2 // wrong usage or configuration
+
+	exitInterrupted = 128 + int(syscall.SIGINT)  // while it followed something
+	exitPipe        = 128 + int(syscall.SIGPIPE) // nobody reads stdout, and SIGPIPE is ignored, else it would end us
 )
 
 // Streams are what the program reads from and writes to.
@@ -29,25 +32,53 @@ type Streams struct {
 // Main runs the program with the arguments after its name and gives its exit status. SIGINT and SIGTERM
 // end what it does.
 func Main(args []string, s Streams) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// In two, so that it can be told which came: only SIGINT ends the inner one alone.
+	ended, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	out := &stdout{Writer: bufio.NewWriterSize(s.Out, outBuffer), terminal: terminal(s.Out)}
+	ctx, stopAll := signal.NotifyContext(ended, os.Interrupt)
+	defer stopAll()
+	out := newStdout(s.Out)
 	root := newRoot(Streams{In: s.In, Out: out, Err: s.Err})
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
-	if flushed := out.Flush(); flushed != nil && err == nil {
+	flushed := out.Flush() // also what went wrong with it before
+	if errors.Is(flushed, syscall.EPIPE) {
+		return exitPipe
+	}
+	if flushed != nil && err == nil {
 		err = &failure{text: "stdout: " + flushed.Error(), err: flushed}
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		return exitDone
+	case errors.Is(err, errFollowed):
+		return followed(ended)
 	}
 	return report(s.Err, cmd, err)
+}
+
+// errFollowed ends a command that follows something until somebody ends it, about which there is nothing to say.
+var errFollowed = errors.New("no longer followed")
+
+// followed is the exit status of a command that followed something: a shell expects a program that was interrupted at
+// the keyboard to say so, and a service manager one that it ended to have done its work.
+func followed(ended context.Context) int {
+	if ended.Err() != nil {
+		return exitDone
+	}
+	return exitInterrupted
 }
 
 // stdout is buffered, because a list is many short lines. What is to be seen at once is flushed.
 type stdout struct {
 	*bufio.Writer
-	terminal bool // a person looks at it
+	terminal bool     // a person looks at it
+	file     *os.File // what it is written to; nil when that is no file
+}
+
+func newStdout(w io.Writer) *stdout {
+	file, _ := w.(*os.File)
+	return &stdout{Writer: bufio.NewWriterSize(w, outBuffer), terminal: terminal(w), file: file}
 }
 
 const outBuffer = 64 << 10

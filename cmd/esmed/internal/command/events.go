@@ -88,7 +88,7 @@ func (f *eventsFlags) follow(cmd *cobra.Command, o output, c *control.Client) er
 	seen := count(0)
 	for e, err := range c.Events(cmd.Context(), f.query) {
 		if f.query.Follow && interrupted(cmd.Context(), err) {
-			return nil
+			return errFollowed
 		}
 		if err != nil {
 			return err

@@ -2,12 +2,14 @@ package command
 
 import (
 	"os"
+	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// printTable prints rows under a header, cells cleaned; "none" when there are none. right lists the columns of numbers, from 1.
+// printTable prints rows under a header, cells cleaned and no wider than the terminal where
+// that can be; "none" when there are none. right lists the columns of numbers, from 1.
 func (o output) printTable(header []string, rows [][]string, right ...int) {
 	if len(rows) == 0 {
 		o.printf("none\n")
@@ -22,22 +24,41 @@ func (o output) printTable(header []string, rows [][]string, right ...int) {
 		Options: table.Options{},
 	})
 	t.SuppressTrailingSpaces()
-	configs := make([]table.ColumnConfig, len(right))
-	for i, n := range right {
-		configs[i] = table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight}
+	lines := [][]string{cells(header)}
+	for _, row := range rows {
+		lines = append(lines, cells(row))
+	}
+	widths := fit(lines, o.columns())
+	configs := make([]table.ColumnConfig, len(header))
+	for i := range configs {
+		configs[i].Number = i + 1
+		if widths != nil {
+			configs[i].WidthMax, configs[i].WidthMaxEnforcer = widths[i], text.WrapSoft
+		}
+		if slices.Contains(right, i+1) {
+			configs[i].Align, configs[i].AlignHeader = text.AlignRight, text.AlignRight
+		}
 	}
 	t.SetColumnConfigs(configs)
-	t.AppendHeader(cells(header))
-	for _, row := range rows {
-		t.AppendRow(cells(row))
+	t.AppendHeader(tableRow(lines[0]))
+	for _, line := range lines[1:] {
+		t.AppendRow(tableRow(line))
 	}
 	t.Render()
 }
 
-func cells(values []string) table.Row {
-	row := make(table.Row, len(values))
+func cells(values []string) []string {
+	row := make([]string, len(values))
 	for i, v := range values {
 		row[i] = clean(v)
+	}
+	return row
+}
+
+func tableRow(cells []string) table.Row {
+	row := make(table.Row, len(cells))
+	for i, cell := range cells {
+		row[i] = cell
 	}
 	return row
 }
