@@ -27,7 +27,7 @@ func unhex(s string) ([]byte, error) {
 	case errors.Is(err, hex.ErrLength):
 		return nil, fmt.Errorf("an odd number of hex digits (%d)", len(digits))
 	case err != nil:
-		return nil, fmt.Errorf("not hex: %w", err)
+		return nil, fmt.Errorf("not hex: %s", strings.TrimPrefix(err.Error(), "encoding/hex: "))
 	}
 	return octets, nil
 }

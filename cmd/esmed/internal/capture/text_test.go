@@ -73,9 +73,9 @@ func TestReadText_everyForm(t *testing.T) {
 func TestReadText_whatIsNone(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"half an octet", "000", "an odd number of hex digits (3)"},
-		{"letters", "zz", "not hex: encoding/hex: invalid byte: U+007A 'z'"},
+		{"letters", "zz", "not hex: invalid byte: U+007A 'z'"},
 		{"less than a header", strings.Repeat("00", 15), "15 octets are no PDU: its header has 16"},
-		{"a letter at the end", enquire[:30] + "g7", "not hex: encoding/hex: invalid byte: U+0067 'g'"},
+		{"a letter at the end", enquire[:30] + "g7", "not hex: invalid byte: U+0067 'g'"},
 		{"fields without a command", "SMPP PDU 0x1 dump:\n  type_name: nonsense\nSMPP PDU dump ends.", "the fields name no command that is known"},
 		{"a field that does not fit", "SMPP PDU 0x1 dump:\n  type_name: submit_sm\n  source_addr_ton: 300 = 0x0000012c\nSMPP PDU dump ends.", "source_addr_ton is 300: it has one octet"},
 	}

@@ -27,9 +27,10 @@ func bindsListCommand() *cobra.Command {
 		f format
 	)
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List sessions: state, since when, window in use, rates, next attempt, last error",
-		Args:  noArgs,
+		Use:     "list",
+		Example: "  esmed binds\n  esmed binds list -o json",
+		Short:   "List sessions: state, since when, window in use, rates, next attempt, last error",
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c := r.daemon()
 			defer c.Close()

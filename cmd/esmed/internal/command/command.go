@@ -95,7 +95,7 @@ Its other commands ask the daemon what happened to a message, and how it knows.`
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(cmd, "%s", err) })
+	root.SetFlagErrorFunc(badFlag)
 	root.AddGroup(
 		&cobra.Group{ID: groupDaemon, Title: "The daemon:"},
 		&cobra.Group{ID: groupMessages, Title: "Messages:"},
@@ -146,6 +146,7 @@ func needsSubcommand(cmd *cobra.Command) {
 func listByDefault(cmd, list *cobra.Command) *cobra.Command {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().AddFlagSet(list.Flags())
+	cmd.Example = list.Example
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return unknownCommand(cmd, args[0])

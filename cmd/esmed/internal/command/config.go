@@ -15,6 +15,7 @@ func configCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "config",
 		Short:   "Check a configuration, or print an example",
+		Example: "  esmed config example > esmed.yaml\n  esmed config check --config esmed.yaml",
 		GroupID: groupDaemon,
 	}
 	cmd.AddCommand(configCheckCommand(), configExampleCommand())

@@ -118,7 +118,7 @@ func (f *evidenceFlags) check(cmd *cobra.Command) error {
 	}
 	bundle, err := control.ParseEvidence(data)
 	if err != nil {
-		return &failure{text: err.Error(), hint: "esmed evidence ID makes a bundle", err: err}
+		return &failure{text: "the bundle cannot be read: " + err.Error(), hint: "esmed evidence ID > FILE makes one", err: err}
 	}
 	var kept *control.ChainHead
 	if f.head.Seq > 0 {

@@ -35,7 +35,7 @@ func exceptionsListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List exceptions, newest first",
-		Example: "  esmed exceptions list --kind conflict --status all",
+		Example: "  esmed exceptions\n  esmed exceptions list --kind conflict --status all",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			q.Since = since.t

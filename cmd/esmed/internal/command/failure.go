@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"esmed/cmd/esmed/internal/config"
@@ -31,6 +32,15 @@ func (f *failure) Unwrap() error { return f.err }
 // usage is an error of whoever wrote the command line.
 func usage(cmd *cobra.Command, format string, args ...any) error {
 	return &failure{text: fmt.Sprintf(format, args...), hint: cmd.CommandPath() + " --help says how it is used", code: exitUsage}
+}
+
+// badFlag is usage for what cobra says of a flag. Numbers are said to be wanted in our words, not in strconv's.
+func badFlag(cmd *cobra.Command, err error) error {
+	text := err.Error()
+	if number := new(strconv.NumError); errors.As(err, &number) {
+		text = strings.Replace(text, number.Error(), "want a number", 1)
+	}
+	return usage(cmd, "%s", text)
 }
 
 // silent ends the program with a status after everything was said already.
@@ -156,6 +166,12 @@ func badConfig(path string, err error) error {
 	problems := configProblems(err)
 	if len(problems) == 0 {
 		f.text = err.Error()
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.hint = "name the file that the daemon is started with; esmed config example > esmed.yaml makes one to begin with"
+	case errors.Is(err, fs.ErrPermission):
+		f.hint = "become a user, or join a group, that may read it"
 	}
 	for _, p := range problems {
 		f.more = append(f.more, p.Error())

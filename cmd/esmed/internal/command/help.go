@@ -25,7 +25,7 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 				}
 				o.printf("\nTopics (esmed help TOPIC):\n")
 				for _, t := range docs.Topics() {
-					o.printf("  %-20s %s\n", t.Name, t.Title)
+					o.printf("  %-24s %s\n", t.Name, t.Title)
 				}
 				return nil
 			}

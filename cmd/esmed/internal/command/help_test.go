@@ -48,6 +48,33 @@ func hasFlag(cmd *cobra.Command, name string) bool {
 	return cmd.Flags().Lookup(name) != nil
 }
 
+// What the help shows is what the program takes; a line of a shell may hold more than one command.
+func TestCommands_haveExamplesThatWork(t *testing.T) {
+	root := newRoot(Streams{})
+	root.InitDefaultHelpCmd()
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if cmd != root && !strings.HasPrefix(cmd.CommandPath(), "esmed completion") { // which is cobra's, and explains at length
+			require.Contains(t, cmd.Example, cmd.CommandPath(), cmd.CommandPath())
+		}
+		for _, found := range typedInExample.FindAllStringSubmatch(cmd.Example, -1) {
+			named, rest, err := root.Find(strings.Fields(found[1]))
+			require.NoError(t, err, found[0])
+			require.NotSame(t, root, named, found[0])
+			for _, f := range aFlag.FindAllStringSubmatch(strings.Join(rest, " "), -1) {
+				require.True(t, hasFlag(named, f[1]), "%s has no flag %s: %s", named.CommandPath(), f[1], found[0])
+			}
+		}
+		for _, c := range cmd.Commands() {
+			walk(c)
+		}
+	}
+	walk(root)
+}
+
+// typedInExample finds each run of esmed in an example, as far as it goes on its line.
+var typedInExample = regexp.MustCompile(`(?:^|\s)esmed ([a-z][^|>&\n]*)`)
+
 func TestCommands_explainThemselves(t *testing.T) {
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {

@@ -31,9 +31,10 @@ func inboxListCommand() *cobra.Command {
 		limit count
 	)
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List receipts that belong to no message yet, oldest first",
-		Args:  noArgs,
+		Use:     "list",
+		Example: "  esmed inbox\n  esmed inbox list --smsc alpha --limit 0 -o ndjson",
+		Short:   "List receipts that belong to no message yet, oldest first",
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			page := func(c *control.Client) pager[control.InboxRow] {
 				return func(ctx context.Context, cursor string, size int) (control.List[control.InboxRow], error) {

@@ -32,6 +32,7 @@ if anything ends the work before. The daemon has to be stopped.
 Everything is decided again by this version's parser. The messages whose final state rested on a decision
 of another version's are listed.`,
 		GroupID: groupDaemon,
+		Example: "  systemctl stop esmed && esmed rebuild && systemctl start esmed",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg := store.Config{Dir: r.dataDir, Decode: daemon.DecodePDU, TextSpans: daemon.TextSpans}

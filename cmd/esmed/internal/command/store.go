@@ -17,6 +17,7 @@ func storeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "store",
 		Short:   "Say what the store takes of the disk",
+		Example: "  esmed store stat",
 		GroupID: groupDaemon,
 	}
 	cmd.AddCommand(storeStatCommand())

@@ -21,6 +21,7 @@ func verifyCommand() *cobra.Command {
 decisions, indexes and counters. Decisions of an older parser that today's would make otherwise are taken as
 stored and counted. Exit status 0 when all agrees; 1 with the first difference, by file and seq.`,
 		GroupID: groupState,
+		Example: "  esmed verify\n  esmed verify --data-dir /var/backups/esmed/2026-11-30",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return r.reader(cmd, func(c *control.Client) error {

@@ -12,6 +12,7 @@ func versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Say which esmed this is",
+		Example: "  esmed version -o json",
 		GroupID: groupTools,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
