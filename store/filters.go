@@ -22,14 +22,15 @@ type filters struct {
 // knownFilters are the filters as one transaction may use them.
 type knownFilters struct {
 	*filters
-	since int // resets when it began
+	since  int  // resets when it began
+	behind bool // it lacks what is folded and not written: what it reads of a filter is not all that others need
 }
 
 // now is called before a transaction begins.
 func (fs *filters) now() knownFilters {
 	fs.mu.RLock()
 	defer fs.mu.RUnlock()
-	return knownFilters{fs, fs.resets}
+	return knownFilters{filters: fs, since: fs.resets}
 }
 
 // narrow adds to found those of all that may have a key, and gives one whose filter is to be read first, if any: then
@@ -104,9 +105,12 @@ func (s *Store) readFilters(ctx context.Context) {
 	}
 }
 
-// load reads a filter, unless somebody did. It is false when all were forgotten since the transaction began: what
-// was put by then, which this one may lack, has to be read by a later one.
+// load reads a filter, unless somebody did. It is false when all were forgotten since the transaction began, and when
+// that is behind: what was put by then, which this one may lack, has to be read by another.
 func (fs knownFilters) load(tx *stateTx, p *partition) (bool, error) {
+	if fs.behind {
+		return false, nil
+	}
 	f, err := readFilter(tx, p)
 	if err != nil {
 		return false, err

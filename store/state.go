@@ -149,6 +149,7 @@ func (s *Store) viewWritten(fn func(*stateTx) error) error {
 	s.stateUse.RLock()
 	defer s.stateUse.RUnlock()
 	known := s.filters.now()
+	known.behind = true
 	return stateDamaged(0, guard(stateFile, func() error {
 		return s.state.View(func(tx *bbolt.Tx) error {
 			state := newStateTx(tx)
