@@ -115,3 +115,27 @@ func TestCompact_killed(t *testing.T) {
 	require.NoError(t, err, "what the last one left is in nobody's way")
 	require.NoFileExists(t, filepath.Join(s.cfg.Dir, stateFile+tmpSuffix))
 }
+
+// TestOpen_removesUnfinished: a compaction, or a rebuild, that was killed leaves nothing that takes room for ever.
+func TestOpen_removesUnfinished(t *testing.T) {
+	s := livingStore(t)
+	require.NoError(t, s.stop())
+	var left []string
+	for _, file := range []string{stateFile, baseFile} {
+		path := filepath.Join(s.cfg.Dir, file+tmpSuffix)
+		require.NoError(t, os.WriteFile(path, []byte("the beginning"), 0o600))
+		left = append(left, path)
+	}
+	reader, err := OpenReadOnly(s.cfg)
+	require.NoError(t, err)
+	require.NoError(t, reader.Close())
+	for _, path := range left {
+		require.FileExists(t, path, "who only reads removes nothing")
+	}
+	opened := start(t, s.cfg)
+	for _, path := range left {
+		require.NoFileExists(t, path)
+	}
+	verifies(t, opened.Store)
+	require.NoError(t, opened.stop())
+}

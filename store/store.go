@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -106,11 +107,29 @@ func open(cfg Config, write bool) (s *Store, err error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	if err := s.openFiles(write); err != nil {
+	if write {
+		err = s.removeUnfinished()
+	}
+	if err == nil {
+		err = s.openFiles(write)
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.setEnd()
 	return s, s.begin(write)
+}
+
+// removeUnfinished removes what is left of a state file that was being written anew when the process ended (Compact,
+// Rebuild): it may be as large as the file itself.
+func (s *Store) removeUnfinished() error {
+	for _, file := range []string{stateFile, baseFile} {
+		err := os.Remove(filepath.Join(s.cfg.Dir, file+tmpSuffix))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // setEnd takes the log's end for what is durable.
