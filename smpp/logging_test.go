@@ -28,6 +28,7 @@ func TestLog_tellsHeadersAndNoMore(t *testing.T) {
 		require.Len(t, logs.FilterMessage("pdu sent").FilterField(zap.Stringer("command_id", CommandSubmitSM)).All(), 1)
 		require.NotEmpty(t, logs.FilterMessage("pdu received").All())
 		require.Len(t, logs.FilterMessage("response to nothing outstanding").All(), 1)
+		require.EqualValues(t, 1, logs.FilterMessage("stopping").All()[0].ContextMap()["outstanding"], "slots that are only kept ready are not")
 		for _, entry := range logs.All() {
 			require.Equal(t, "alpha/1", entry.ContextMap()["session"])
 			line := fmt.Sprint(entry.Message, entry.ContextMap())

@@ -22,7 +22,7 @@ func (l *link) shutDown(now time.Time, reason string, grace time.Duration) {
 		l.stop.deadline = earliest(l.stop.deadline, now.Add(grace))
 	case l.state.Bound():
 		l.stop = &stopping{reason: reason, deadline: now.Add(grace)}
-		l.cfg.Log.Info("stopping", zap.String("reason", reason), zap.Int("outstanding", l.window.inUse))
+		l.cfg.Log.Info("stopping", zap.String("reason", reason), zap.Int("outstanding", l.window.outstanding()))
 	default:
 		l.end(reason, nil, false)
 	}
