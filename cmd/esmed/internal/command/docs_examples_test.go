@@ -39,3 +39,23 @@ func TestDocs_examplesPrintWhatTheyShow(t *testing.T) {
 	}
 	require.GreaterOrEqual(t, seen, 5)
 }
+
+// fromBuild finds what the README has people type, after make build.
+var fromBuild = regexp.MustCompile(`(?m)^bin/esmed ([a-z][^|>&#\n]*)`)
+
+func TestReadme_speaksOfCommandsThatExist(t *testing.T) {
+	text, err := os.ReadFile("../../../../README.md")
+	require.NoError(t, err)
+	root := newRoot(Streams{})
+	root.InitDefaultHelpCmd()
+	typed := fromBuild.FindAllStringSubmatch(string(text), -1)
+	require.Greater(t, len(typed), 10)
+	for _, line := range typed {
+		cmd, rest, err := root.Find(strings.Fields(line[1]))
+		require.NoError(t, err, line[0])
+		require.NotSame(t, root, cmd, line[0])
+		for _, f := range aFlag.FindAllStringSubmatch(strings.Join(rest, " "), -1) {
+			require.True(t, hasFlag(cmd, f[1]), "%s has no flag %s", line[0], f[1])
+		}
+	}
+}
