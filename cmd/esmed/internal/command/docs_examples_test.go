@@ -10,6 +10,7 @@ import (
 
 	"esmed/cmd/esmed/docs"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 )
 
@@ -58,4 +59,35 @@ func TestReadme_speaksOfCommandsThatExist(t *testing.T) {
 			require.True(t, hasFlag(cmd, f[1]), "%s has no flag %s", line[0], f[1])
 		}
 	}
+}
+
+// A command that does something has a row in the table of commands.
+func TestDocs_haveEveryCommand(t *testing.T) {
+	text, _ := docs.Text("commands")
+	var table strings.Builder
+	for line := range strings.Lines(text) {
+		if cells := strings.Split(line, "|"); len(cells) > 2 {
+			table.WriteString(cells[1])
+		}
+	}
+	root := newRoot(Streams{})
+	root.InitDefaultHelpCmd()
+	seen := 0
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if cmd.Name() == "completion" {
+			return // cobra's: a command for each shell
+		}
+		for _, c := range cmd.Commands() {
+			walk(c)
+		}
+		if cmd.HasSubCommands() || cmd.Hidden {
+			return
+		}
+		seen++
+		path := regexp.QuoteMeta(strings.TrimPrefix(cmd.CommandPath(), "esmed "))
+		require.Regexp(t, "`"+path+"(`| [A-Z])", table.String(), cmd.CommandPath())
+	}
+	walk(root)
+	require.Greater(t, seen, 30)
 }
