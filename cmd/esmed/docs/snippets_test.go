@@ -47,3 +47,11 @@ func TestTopics_leadToEachOther(t *testing.T) {
 	}
 	require.Positive(t, seen)
 }
+
+func TestReadme_namesEveryTopic(t *testing.T) {
+	readme, err := os.ReadFile("../../../README.md")
+	require.NoError(t, err)
+	for _, topic := range docs.Topics() {
+		require.Contains(t, string(readme), "`"+topic.Name+"`")
+	}
+}
