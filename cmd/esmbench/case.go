@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 )
 
@@ -117,16 +118,21 @@ func settleDisk(dir string) error {
 	return errors.Join(unix.Syncfs(int(d.Fd())), d.Close())
 }
 
-// load runs smscsim load. Lives that were lost or doubled fail the case.
+// load runs smscsim load, while the daemon is profiled if that is wanted. Lives that were lost or doubled fail the case.
 func (v *site) load(ctx context.Context, o *outcome) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return v.profile(ctx) })
 	cmd := v.loadCommand(ctx, v.loadArgs()...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return fmt.Errorf("smscsim load: %w: %s%s", err, bytes.TrimSpace(stderr.Bytes()), out)
-	}
-	return json.Unmarshal(out, &o.Load)
+	g.Go(func() error {
+		out, err := cmd.Output()
+		if err != nil {
+			return fmt.Errorf("smscsim load: %w: %s%s", err, bytes.TrimSpace(stderr.Bytes()), out)
+		}
+		return json.Unmarshal(out, &o.Load)
+	})
+	return g.Wait()
 }
 
 func (v *site) loadCommand(ctx context.Context, args ...string) *exec.Cmd {

@@ -72,6 +72,7 @@ func TestMatrix_cases_are_valid_and_have_names_of_their_own(t *testing.T) {
 		"an id form that there is not": {IDs: "x", Window: 1, Sessions: 1, Lives: 1},
 		"no end":                       {IDs: idsHex, Window: 1, Sessions: 1},
 		"no window":                    {IDs: idsHex, Sessions: 1, Lives: 1},
+		"no time for a profile":        {IDs: idsHex, Window: 1, Sessions: 1, Lives: 1, Profile: "cpu"},
 	} {
 		require.Error(t, s.check(), name)
 	}

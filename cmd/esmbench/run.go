@@ -56,6 +56,7 @@ it, and prints what that cost, beside what a plain file does with the same recor
 	f.IntVar(&s.Probes, "probes", 0, "lives a second that are asked for until they are final")
 	f.BoolVar(&s.Reads, "reads", false, "time queries, and starts after a stop and after a kill")
 	f.DurationVar(&s.Idle, "idle", 0, "watch the idle daemon for so long; 0: do not")
+	f.StringVar(&s.Profile, "profile", "", "write here, as go tool pprof reads it, what the daemon spends its time on")
 	return c
 }
 

@@ -22,6 +22,8 @@ type setting struct {
 
 	Idle  time.Duration `json:"-"` // over which the idle daemon is watched; 0: it is not
 	Reads bool          `json:"-"` // whether queries and starts are timed
+
+	Profile string `json:"-"` // file for what the daemon spends its time on; "": none
 }
 
 func (s *setting) check() error {
@@ -34,6 +36,9 @@ func (s *setting) check() error {
 	}
 	if s.Lives <= 0 && s.Duration <= 0 {
 		errs = append(errs, errors.New("--lives or --duration is needed"))
+	}
+	if s.Profile != "" && s.Duration < profileLeast {
+		errs = append(errs, fmt.Errorf("--profile needs a --duration of %v or more", profileLeast))
 	}
 	return errors.Join(errs...)
 }

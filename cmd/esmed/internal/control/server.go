@@ -111,7 +111,7 @@ func (s *Server) serve(ctx context.Context, g *errgroup.Group, l net.Listener, s
 
 // unixServer knows its callers by the credentials of the process at the other end.
 func (s *Server) unixServer() *http.Server {
-	srv := s.server(s.api)
+	srv := s.server(withProfiles(s.api))
 	srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		uid, err := peerUID(c)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -248,4 +249,30 @@ func TestReadTokens_reportsAllThatIsWrong(t *testing.T) {
 func TestListen_needsTokensForTCP(t *testing.T) {
 	_, err := control.Listen(control.ServerConfig{Socket: filepath.Join(socketDir(t), "s"), Addr: "127.0.0.1:0"}, newAPI(t, newFake(t).config()))
 	require.ErrorContains(t, err, "without tokens")
+}
+
+// TestServer_profiles: who may use the socket sees what the daemon is at; who comes with a token does not.
+func TestServer_profiles(t *testing.T) {
+	path := filepath.Join(socketDir(t), "esmed.sock")
+	tokens, err := control.ReadTokens(tokensFile(t, "boss send,read,operate "+hashOf("b0ss")))
+	require.NoError(t, err)
+	s, _ := serve(t, control.ServerConfig{Socket: path, Addr: "127.0.0.1:0", Tokens: tokens}, newAPI(t, newFake(t).config()))
+	const goroutines = "/debug/pprof/goroutine?debug=1"
+	get := func(via http.RoundTripper, url string) (int, string) {
+		c := http.Client{Transport: via}
+		defer c.CloseIdleConnections()
+		resp, err := c.Get(url)
+		require.NoError(t, err)
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, errors.Join(err, resp.Body.Close()))
+		return resp.StatusCode, string(body)
+	}
+	status, body := get(&http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", path)
+	}}, "http://esmed"+goroutines)
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "control.(*Server)")
+	status, body = get(&bearer{token: "b0ss"}, "http://"+s.Addr().String()+goroutines)
+	require.Equal(t, http.StatusNotFound, status)
+	require.NotContains(t, body, "goroutine profile")
 }
