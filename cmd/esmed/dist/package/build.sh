@@ -8,7 +8,7 @@ set -eu
 format=$1 arch=$2 out=bin/package dist=cmd/esmed/dist
 go=${GO:-go}
 rm -rf $out
-mkdir -p $out/man $out/completion $out/doc
+mkdir -p $out/man $out/completion
 for program in esmed smscsim; do
 	$dist/static.sh "$arch" $program $out/$program
 done
@@ -26,7 +26,6 @@ gzip -9n $out/man/*.1
 $esmed completion bash >$out/completion/esmed.bash
 $esmed completion zsh >$out/completion/_esmed
 $esmed completion fish >$out/completion/esmed.fish
-cp cmd/esmed/docs/*.md $out/doc/
 
 # The example, with what the unit brings along: passwords that root alone can read.
 $esmed config example | sed 's|password_file: /etc/esmed/alpha.password  |password_file: credentials/alpha.password |' >$out/esmed.yaml
@@ -51,8 +50,8 @@ Comment: The programs are linked statically. The licences of what they hold besi
 
 Files: *
 Copyright: the esmed authors
-License: proprietary
- No licence is granted beyond what was agreed with the authors.
+License: none-stated
+ The repository states no licence: the authors say what they grant.
 END
 	$go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' ./cmd/esmed ./cmd/smscsim | sort -u |
 		while read -r module version dir; do
