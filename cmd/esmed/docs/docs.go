@@ -17,7 +17,7 @@ type Topic struct {
 }
 
 // order is that in which the topics are read.
-var order = []string{"getting-started", "connecting", "configuration", "commands", "reading-a-message", "reading-receipts", "working-the-exceptions", "decoding", "http-api", "metrics", "alerts", "logs", "upkeep", "backup-and-restore", "guarantees", "performance"}
+var order = []string{"getting-started", "install", "connecting", "configuration", "commands", "reading-a-message", "reading-receipts", "working-the-exceptions", "decoding", "http-api", "metrics", "alerts", "logs", "upkeep", "backup-and-restore", "guarantees", "performance"}
 
 // Topics lists the topics in the order in which they are read.
 func Topics() []Topic {
