@@ -29,8 +29,8 @@ type notified struct {
 // sdPatience is how long a test waits for a message.
 const sdPatience = time.Minute
 
-// watchdogSec is the unit's WatchdogSec= in these tests.
-const watchdogSec = 200 * time.Millisecond
+// watchdog is the unit's WatchdogSec= in these tests.
+const watchdog = 200 * time.Millisecond
 
 // notify takes a service manager's place for the daemons that the test starts from now on.
 func notify(t *testing.T) *notified {
@@ -57,7 +57,7 @@ func notify(t *testing.T) *notified {
 		}
 	})
 	t.Setenv("NOTIFY_SOCKET", socket.Name)
-	t.Setenv("WATCHDOG_USEC", fmt.Sprint(watchdogSec.Microseconds()))
+	t.Setenv("WATCHDOG_USEC", fmt.Sprint(watchdog.Microseconds()))
 	return n
 }
 
@@ -83,7 +83,7 @@ func (n *notified) silence() {
 	for {
 		select {
 		case <-n.lines:
-		case <-time.After(2 * watchdogSec):
+		case <-time.After(2 * watchdog):
 			return
 		case <-deadline:
 			require.FailNow(n.t, "systemd is told all the time")
@@ -132,7 +132,7 @@ func TestSystemd_aStuckProjectionIsNotTakenForWork(t *testing.T) {
 
 	const messages = 100
 	require.NoError(t, p.submitAll(ctx, 0, messages))
-	require.Eventually(t, func() bool { return strings.Contains(p.logged(), `"component":"projection"`) }, sdPatience, watchdogSec/10)
+	require.Eventually(t, func() bool { return strings.Contains(p.logged(), `"component":"projection"`) }, sdPatience, watchdog/10)
 	n.silence()
 	require.NotContains(t, p.logged(), "the watchdog is fed again")
 
