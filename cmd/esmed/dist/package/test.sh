@@ -9,7 +9,7 @@ set -eu
 umask 022
 work=$(mktemp -d "${TMPDIR:-/tmp}/esmed-packages.XXXXXX")
 root=$work/root
-sim='' daemon=''
+sim='' daemon='' why=''
 
 end() {
 	code=$?
@@ -17,8 +17,8 @@ end() {
 	for pid in $daemon $sim; do kill "$pid" 2>/dev/null || true; done
 	for pid in $daemon $sim; do wait "$pid" 2>/dev/null || true; done
 	if [ $code -ne 0 ]; then
-		echo "test-packages: failed" >&2
 		tail -n 20 "$work"/*.log >&2 2>/dev/null || true
+		echo "test-packages: ${why:-failed}" >&2
 	fi
 	if mountpoint -q "$root/proc"; then umount "$root/proc"; fi
 	rm -rf "$work"
@@ -29,7 +29,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 fail() {
-	echo "test-packages: $*" >&2
+	why=$*
 	exit 1
 }
 ok() { echo "ok: $*"; }
