@@ -34,7 +34,6 @@ fail() {
 }
 ok() { echo "ok: $*"; }
 inside() { chroot "$root" "$@"; }
-as_daemon() { chroot --userspec=esmed:esmed "$root" env CREDENTIALS_DIRECTORY=/run/credentials/esmed.service HOME=/ "$@"; }
 
 # has FILE... fails unless all are in the root.
 has() { for f in "$@"; do [ -e "$root$f" ] || fail "$f is not there"; done; }
@@ -110,7 +109,8 @@ inside esmed config check --config /etc/esmed/esmed.yaml >/dev/null
 ok "the example needs an address and a password, no more"
 
 start_daemon() {
-	as_daemon esmed run --config /etc/esmed/esmed.yaml >"$work/esmed.log" 2>&1 &
+	CREDENTIALS_DIRECTORY=/run/credentials/esmed.service chroot --userspec=esmed:esmed "$root" \
+		esmed run --config /etc/esmed/esmed.yaml >"$work/esmed.log" 2>&1 &
 	daemon=$!
 	until_true "a bind" sh -c "chroot $root esmed binds list | grep -i -q bound"
 }
