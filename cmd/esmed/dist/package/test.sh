@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes both packages and takes the deb through its whole life on a new Debian: install, send a message, upgrade, remove,
-# purge. Needs root, debootstrap, dpkg and rpm.
+# purge. Needs root, debootstrap, dpkg, rpm and systemd-analyze.
 #
 #	test.sh
 #
@@ -93,6 +93,13 @@ inside bash -c 'for f in /usr/share/bash-completion/bash_completion /usr/share/b
 	[ ! -e $f ] || . $f; done; complete -p esmed' >/dev/null
 inside esmed version >/dev/null
 ok "installed: files, rights, pages, completion"
+
+sed "s,/usr/bin/esmed,$root/usr/bin/esmed,g" "$root/usr/lib/systemd/system/esmed.service" >"$work/esmed.service"
+said=$(systemd-analyze verify --man=no "$work/esmed.service" 2>&1) || said="failed: $said"
+[ -z "$said" ] || fail "systemd-analyze verify: $said"
+systemd-analyze security --offline=true --threshold=20 --no-pager "$work/esmed.service" >"$work/security.log" ||
+	fail "the unit is exposed more than 2.0"
+ok "the unit: verified,$(tail -n 1 "$work/security.log" | sed -E 's/.*service://' | tr -cd ' a-zA-Z0-9.')"
 
 inside sh -c 'printf secret >/etc/esmed/credentials/alpha.password && chmod 600 /etc/esmed/credentials/alpha.password'
 # What systemd would do before it starts the daemon.
