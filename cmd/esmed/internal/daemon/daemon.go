@@ -297,6 +297,8 @@ func (d *daemon) attend(ctx, failed context.Context) {
 	dog := newWatchdog(d.store.Pulse, d.log)
 	looks, stop := dog.ticks()
 	defer stop()
+	reload := newReloading(ctx, d)
+	defer reload.end()
 	for {
 		select {
 		case <-look.C:
@@ -315,9 +317,11 @@ func (d *daemon) attend(ctx, failed context.Context) {
 			return
 		case <-d.signals.stop:
 			return
-		case <-d.signals.reload:
+		case <-reload.asked():
 			d.systemd.reloading()
-			d.reload(ctx)
+			reload.begin()
+		case <-reload.done:
+			reload.done = nil
 			d.systemd.ready(d.statusText())
 		}
 	}

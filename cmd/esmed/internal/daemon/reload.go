@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"os"
 	"reflect"
 
 	"go.uber.org/zap"
@@ -10,6 +11,45 @@ import (
 
 	"esmed/cmd/esmed/internal/config"
 )
+
+// reloading runs one reload at a time, beside the loop that feeds the watchdog: a slow disk must not keep that hungry.
+type reloading struct {
+	d      *daemon
+	ctx    context.Context
+	cancel context.CancelFunc
+	done   chan struct{} // closed when the one that runs has ended; nil: none runs
+}
+
+func newReloading(ctx context.Context, d *daemon) *reloading {
+	r := &reloading{d: d}
+	r.ctx, r.cancel = context.WithCancel(ctx)
+	return r
+}
+
+// asked gives the signals to reload; while a reload runs they wait.
+func (r *reloading) asked() <-chan os.Signal {
+	if r.done != nil {
+		return nil
+	}
+	return r.d.signals.reload
+}
+
+func (r *reloading) begin() {
+	done := make(chan struct{})
+	r.done = done
+	go func() {
+		defer close(done)
+		r.d.reload(r.ctx)
+	}()
+}
+
+// end gives up a reload that runs, and waits for it.
+func (r *reloading) end() {
+	r.cancel()
+	if r.done != nil {
+		<-r.done
+	}
+}
 
 // reload takes up rules, binds and the log's level of a configuration that was read anew; the rest goes on untouched, and
 // the log says what of it waits for a restart. Nothing is taken up of one that cannot be.

@@ -126,7 +126,7 @@ func withLength(pdu []byte) []byte {
 
 func hexOf(pdu []byte) string { return hex.EncodeToString(pdu) }
 
-func TestSystemd_isToldOfStartAndStop(t *testing.T) {
+func TestSystemd_isToldOfStartStopAndReload(t *testing.T) {
 	var g errgroup.Group
 	socket := &net.UnixAddr{Net: "unixgram"}
 	told := make(chan string, 4096) // more than a daemon says in this test
@@ -157,6 +157,18 @@ func TestSystemd_isToldOfStartAndStop(t *testing.T) {
 	s.start()
 	awaitTold(t, told, "READY=1")
 	awaitTold(t, told, "WATCHDOG=1")
+
+	read, proceed := make(chan struct{}), make(chan struct{})
+	s.hangUpWith(func() (*config.Config, error) {
+		close(read)
+		<-proceed
+		return s.cfg, nil
+	})
+	<-read
+	awaitTold(t, told, "RELOADING=1")
+	awaitTold(t, told, "WATCHDOG=1") // while the configuration takes its time
+	close(proceed)
+	awaitTold(t, told, "READY=1")
 }
 
 // awaitTold returns when the next message has come that has such a line.

@@ -242,8 +242,14 @@ func types(events []control.Event) []string {
 // hangUp sends the SIGHUP that makes the daemon read cfg, or fail with err.
 func (s *system) hangUp(cfg *config.Config, err error) {
 	s.t.Helper()
+	s.hangUpWith(func() (*config.Config, error) { return cfg, err })
+}
+
+// hangUpWith sends the SIGHUP that has the daemon read its configuration so.
+func (s *system) hangUpWith(reload func() (*config.Config, error)) {
+	s.t.Helper()
 	s.mu.Lock()
-	s.reload = func() (*config.Config, error) { return cfg, err }
+	s.reload = reload
 	s.mu.Unlock()
 	require.NoError(s.t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
 }
