@@ -56,7 +56,7 @@ func compact(ctx context.Context, r *reach, shown func(control.CompactProgress))
 	cfg := store.Config{Dir: r.dataDir, Decode: daemon.DecodePDU, TextSpans: daemon.TextSpans}
 	done, err := store.Compact(ctx, cfg, compactLeaves, func(p store.CompactProgress) { shown(control.CompactProgress(p)) })
 	if errors.Is(err, store.ErrNoStore) {
-		return result, r.noReader(err)
+		return result, r.noReader(r.noDaemon(), err)
 	}
 	result.Files = make([]control.CompactedFile, len(done))
 	for i, one := range done {

@@ -32,7 +32,7 @@ func socketFlag(cmd *cobra.Command, r *reach) {
 // readFlags are those of a command that can do without a daemon.
 func readFlags(cmd *cobra.Command, r *reach) {
 	socketFlag(cmd, r)
-	dataDirFlag(cmd, r, "what to read when no daemon runs (also ESMED_DATA_DIR)")
+	dataDirFlag(cmd, r, "what to read when no daemon runs (also ESMED_DATA_DIR); named here, it is read unless a daemon has it")
 }
 
 func dataDirFlag(cmd *cobra.Command, r *reach, help string) {
@@ -46,26 +46,40 @@ func dataDirFlag(cmd *cobra.Command, r *reach, help string) {
 // daemon is a client of the daemon. The caller closes it.
 func (r *reach) daemon() *control.Client { return control.Dial(r.socket) }
 
-// reader calls f with a client of the daemon or, when none runs, of the data directory opened read-only.
+// reader calls f with a client of the daemon or, when none runs, of the data directory opened read-only. A data
+// directory that the command line names, and no socket, is read unless a daemon has it: it may be a copy.
 func (r *reach) reader(cmd *cobra.Command, f func(*control.Client) error) error {
+	if cmd.Flags().Changed("data-dir") && !cmd.Flags().Changed("socket") {
+		if err := r.read(cmd, "", f); !errors.Is(err, store.ErrLocked) {
+			return err
+		}
+	}
 	client := r.daemon()
 	defer client.Close()
 	if err := client.Ready(cmd.Context()); !errors.Is(err, control.ErrNoDaemon) {
 		return f(client)
 	}
+	return r.read(cmd, r.noDaemon(), f)
+}
+
+// noDaemon begins an error where the daemon was looked for.
+func (r *reach) noDaemon() string { return fmt.Sprintf("no daemon runs on %s, and ", r.socket) }
+
+// read calls f with a client of the data directory opened read-only.
+func (r *reach) read(cmd *cobra.Command, noDaemon string, f func(*control.Client) error) error {
 	reader, err := daemon.OpenReaderUnder(r.dataDir, version(), r.load)
 	if err != nil {
-		return r.noReader(err)
+		return r.noReader(noDaemon, err)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "esmed: read-only, no daemon: reading %s\n", clean(r.dataDir))
 	err = f(control.NewInProcess(reader))
 	return errors.Join(err, reader.Close())
 }
 
-func (r *reach) noReader(err error) error {
+func (r *reach) noReader(noDaemon string, err error) error {
 	if errors.Is(err, store.ErrNoStore) || errors.Is(err, os.ErrNotExist) {
 		return &failure{
-			text: fmt.Sprintf("no daemon runs on %s, and %s holds no store", r.socket, r.dataDir),
+			text: fmt.Sprintf("%s%s holds no store", noDaemon, r.dataDir),
 			hint: "start it with esmed run --config FILE, or name its socket with --socket or ESMED_SOCKET, or its data with --data-dir",
 			err:  err,
 		}
