@@ -21,6 +21,7 @@ type Reading struct {
 // View is a Reading with what was received beside it, as events show a reception's receipt.
 type View struct {
 	Reading
+	ErrWord          string   `json:"err_word,omitempty"` // the rules' word for err; absent when they have none
 	MessageState     *int     `json:"message_state"`      // the TLV's octet; null when absent or not of one octet
 	NetworkErrorCode *string  `json:"network_error_code"` // the TLV's octets in hex; null when absent
 	SubmitDateRaw    string   `json:"submit_date_raw"`
@@ -46,7 +47,7 @@ func orNull(id string) *string {
 // View gives r as it is printed with what was received beside it.
 func (r *Receipt) View() View {
 	v := View{
-		Reading: r.Reading(), SubmitDateRaw: r.SubmitDateRaw, DoneDateRaw: r.DoneDateRaw,
+		Reading: r.Reading(), ErrWord: r.ErrWord, SubmitDateRaw: r.SubmitDateRaw, DoneDateRaw: r.DoneDateRaw,
 		Notes: append([]string{}, r.Notes...),
 	}
 	if len(r.MessageStateRaw) == 1 {

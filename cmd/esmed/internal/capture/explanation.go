@@ -17,6 +17,7 @@ type Explanation struct {
 	Notes     []string         `json:"notes"`      // what was tolerated; never null
 	Error     *string          `json:"error"`      // what is wrong with it; null when nothing is
 
+	ErrWord    string   `json:"err_word,omitempty"` // the rules' word for the receipt's err
 	Fields     []Field  `json:"fields,omitempty"`
 	Text       *Text    `json:"text,omitempty"`       // what a message says
 	Conclusion []string `json:"conclusion,omitempty"` // what the SMSC's rules make of it
@@ -99,7 +100,7 @@ func (r *Rules) ExplainFound(f Found) Explanation {
 
 func (e Explanation) reading(r *receipt.Receipt) Explanation {
 	reading := r.Reading()
-	e.Receipt, e.Notes = &reading, append([]string{}, r.Notes...)
+	e.Receipt, e.ErrWord, e.Notes = &reading, r.ErrWord, append([]string{}, r.Notes...)
 	return e
 }
 

@@ -31,7 +31,7 @@ func (o output) explained(e capture.Explanation) error {
 		o.row("text", quote(t.Text)+textQuality(t))
 	}
 	if r := e.Receipt; r != nil {
-		o.reading(r)
+		o.reading(r, e.ErrWord)
 	}
 	for _, note := range e.Notes {
 		o.row("note", clean(note))
@@ -58,12 +58,12 @@ func textQuality(t *capture.Text) string {
 
 func (o output) row(name, value string) { o.printf("  %-24s %s\n", name, value) }
 
-// reading prints a receipt's reading, what is absent left out.
-func (o output) reading(r *receipt.Reading) {
+// reading prints a receipt's reading and the word for its error code, what is absent left out.
+func (o output) reading(r *receipt.Reading, errWord string) {
 	o.printf("read as %s\n", r.Kind)
 	for _, x := range []struct{ name, value string }{
 		{"id", r.ID}, {"text_id", pointed(r.TextID)}, {"tlv_id", pointed(r.TLVID)}, {"raw_stat", r.RawStat},
-		{"state", r.State.String()}, {"err", r.Err}, {"submit_date", r.SubmitDate.String()}, {"done_date", r.DoneDate.String()},
+		{"state", r.State.String()}, {"err", r.Err}, {"err_word", errWord}, {"submit_date", r.SubmitDate.String()}, {"done_date", r.DoneDate.String()},
 		{"sub", r.Sub}, {"dlvrd", r.Dlvrd}, {"text", r.Text},
 	} {
 		if x.value != "" {

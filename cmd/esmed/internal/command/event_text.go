@@ -213,7 +213,7 @@ func readingWords(r *control.Receipt) string {
 	}
 	words := []string{or(word, "no state") + whose}
 	if r.Err != "" {
-		words = append(words, "err "+clean(r.Err))
+		words = append(words, errWords(r.Err, r.ErrWord))
 	}
 	if r.DoneDateRaw != "" {
 		words = append(words, "done date "+clean(r.DoneDateRaw))
@@ -222,6 +222,14 @@ func readingWords(r *control.Receipt) string {
 		words = append(words, "read with tolerance: "+clean(strings.Join(r.Notes, "; ")))
 	}
 	return strings.Join(words, ", ")
+}
+
+// errWords are the SMSC's error code and, where rules.errors has one, the word for it.
+func errWords(code, word string) string {
+	if word == "" {
+		return "err " + clean(code)
+	}
+	return fmt.Sprintf("err %s (%s)", clean(code), clean(word))
 }
 
 // correlationWords say whether evidence found its message, for verdicts that leave that open.

@@ -233,8 +233,8 @@ func (s *story) reported() {
 		s.item("-", "%s", unreported(m))
 		return
 	}
-	words := reportedWords(r)
 	e, d := s.reception(r.Record)
+	words := reportedWords(r, e)
 	if d != nil && len(m.Parts) > 1 {
 		words = fmt.Sprintf("part %d: %s", d.Part, words)
 	}
@@ -285,13 +285,18 @@ func unreported(m *control.Message) string {
 	return "nothing yet"
 }
 
-func reportedWords(r *control.MessageReceipt) string {
+// reportedWords say what r says; e, the event that it came in, has the rules' word for its error code.
+func reportedWords(r *control.MessageReceipt, e *control.Event) string {
 	words := or(r.RawStat, "no word in its text")
 	if r.MessageState != nil {
 		words += fmt.Sprintf(", message_state %d", *r.MessageState)
 	}
+	word := ""
+	if e != nil && e.Receipt != nil {
+		word = e.Receipt.ErrWord
+	}
 	if r.Err != "" {
-		words += ", err " + clean(r.Err)
+		words += ", " + errWords(r.Err, word)
 	}
 	return words
 }
@@ -331,7 +336,7 @@ func otherWords(e control.Event) string {
 	}
 	words := or(e.Receipt.RawStat, or(e.Receipt.State.String(), "no state"))
 	if e.Receipt.Err != "" {
-		words += ", err " + clean(e.Receipt.Err)
+		words += ", " + errWords(e.Receipt.Err, e.Receipt.ErrWord)
 	}
 	return words
 }
