@@ -21,7 +21,7 @@ var example = regexp.MustCompile("(?ms)^```console\n\\$ esmed ([^\n]*)\n(.*?)^``
 func TestDocs_examplesPrintWhatTheyShow(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "esmed.yaml")
 	require.NoError(t, os.WriteFile(config, []byte(`smscs:
-  - {name: alpha, addr: ["127.0.0.1:2775"], system_id: esme, rules: {message_id: {text: [hex_to_dec]}}}
+  - {name: alpha, addr: ["127.0.0.1:2775"], system_id: esme, rules: {message_id: {text: [hex_to_dec]}, errors: {"027": absent_subscriber}}}
 `), 0o600))
 	seen := 0
 	for _, topic := range docs.Topics() {
