@@ -17,7 +17,7 @@ var (
 	choice   = regexp.MustCompile(`\{([a-z]+(?:\\\|[a-z]+)+)\}`)
 )
 
-// The table of requests has each that there is, and no other. /metrics and /openapi.json describe themselves.
+// The table of requests has each that there is, and no other. /metrics, /debug/pprof/ and /openapi.json describe themselves.
 func TestDocs_haveEveryRequest(t *testing.T) {
 	text, ok := docs.Text("http-api")
 	require.True(t, ok)
@@ -45,6 +45,7 @@ func TestDocs_haveEveryRequest(t *testing.T) {
 		}
 	}
 	delete(told, "GET /metrics")
+	delete(told, "GET /debug/pprof/")
 
 	served := map[string]bool{}
 	for path, item := range document(t, newAPI(t, newFake(t).config())).Paths.Map() {
