@@ -73,7 +73,7 @@ release: ## bin/release: static binaries for Linux on amd64 and arm64, and their
 deb rpm: ## bin/*.deb or bin/*.rpm; ARCH=arm64 for another machine, PACKAGE_VERSION=1.2.3 in place of what the program says
 	@GO=$(GO) $(DIST)/package/build.sh $@ $(ARCH)
 
-test-packages: ## both packages, and the deb's whole life on a new Debian; needs root, debootstrap, rpm and systemd-analyze
+test-packages: ## both packages, and the deb's whole life on a new Debian; needs root, debootstrap, rpm and systemd-nspawn
 	$(DIST)/package/test.sh
 
 clean:

@@ -77,5 +77,5 @@ func (l *link) bindAnswered(f Frame) {
 	l.status.Binds++
 	l.move(l.cfg.Bind.Mode.bound())
 	l.inbox = append(l.inbox, notice{event: event})
-	l.cfg.Log.Info("bound", zap.String("addr", l.status.Addr), zap.String("ip", l.status.IP), zap.String("bind", l.cfg.Bind.Mode.String()), zap.String("smsc_system_id", resp.SystemID))
+	l.cfg.Log.Info("bound", zap.String("addr", l.status.Addr), ipField(l.status.IP), zap.String("bind", l.cfg.Bind.Mode.String()), zap.String("smsc_system_id", resp.SystemID))
 }

@@ -131,7 +131,7 @@ func (k *keeper) ended(did attempt) {
 	case isRefused && refused.CommandStatus.Credentials():
 		level = zap.ErrorLevel // an operator must act
 	}
-	k.cfg.Log.Log(level, "session ended", zap.Stringer("event", event.Kind), zap.String("addr", did.addr), zap.String("ip", did.ip),
+	k.cfg.Log.Log(level, "session ended", zap.Stringer("event", event.Kind), zap.String("addr", did.addr), ipField(did.ip),
 		zap.String("reason", end.reason), zap.Error(end.err))
 	k.cfg.Handler.Session(event)
 }

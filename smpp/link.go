@@ -240,6 +240,14 @@ func (l *link) debug(message string, h Header) {
 	}
 }
 
+// ipField is what stands behind an address that is a name: see Event.IP.
+func ipField(ip string) zap.Field {
+	if ip == "" {
+		return zap.Skip()
+	}
+	return zap.String("ip", ip)
+}
+
 func headerFieldsOf(h Header) []zap.Field {
 	return []zap.Field{
 		zap.Stringer("command_id", h.CommandID),
