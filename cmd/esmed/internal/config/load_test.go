@@ -282,16 +282,19 @@ func TestWarnings(t *testing.T) {
 	key := write(t, "alpha.key", certificate+private, 0o644)
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(dir, 0o755))
-	path := write(t, "esmed.yaml", "data_dir: "+dir+minimal+"    tls: {enabled: true, cert_file: "+key+", key_file: "+key+"}\n", 0o604)
+	tokens := write(t, "tokens", "", 0o644)
+	api := "\napi: {listen: 127.0.0.1:0, tokens_file: " + tokens + "}"
+	path := write(t, "esmed.yaml", "data_dir: "+dir+api+minimal+"    tls: {enabled: true, cert_file: "+key+", key_file: "+key+"}\n", 0o604)
 	c, err := config.Load(path, nil, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{
 		"data_dir: " + dir + " holds messages and is open to others (mode 0755): chmod 0700 it",
+		"api.tokens_file: " + tokens + " says who may use the API and is open to others (mode 0644): chmod 0640 it",
 		"smscs[0].password: " + path + " holds a password and is open to others (mode 0604): chmod 0640 it",
 		"smscs[0].tls.key_file: " + key + " holds a key and is open to others (mode 0644): chmod 0640 it",
 	}, texts(c.Warnings(path)))
 
-	for file, mode := range map[string]os.FileMode{dir: 0o700, path: 0o640, key: 0o640} {
+	for file, mode := range map[string]os.FileMode{dir: 0o700, path: 0o640, key: 0o640, tokens: 0o640} {
 		require.NoError(t, os.Chmod(file, mode))
 	}
 	require.Empty(t, c.Warnings(path))

@@ -11,6 +11,9 @@ import (
 func (c *Config) Warnings(path string) []*Problem {
 	ps := new(problems)
 	ps.private("data_dir", c.DataDir, "holds messages", "0700")
+	if c.API.Listen != "" {
+		ps.private("api.tokens_file", c.API.TokensFile, "says who may use the API", "0640")
+	}
 	for i := range c.SMSCs {
 		s, at := &c.SMSCs[i], fmt.Sprintf("smscs[%d]", i)
 		if s.Password != "" && s.PasswordFile == "" {
