@@ -20,9 +20,9 @@ func backupCommand() *cobra.Command {
 		Use:   "backup DIR",
 		Short: "Copy the store while the daemon runs",
 		Long: `Copies projection, log and keys into DIR, which must be empty or not exist yet, and verifies the copy: its hash
-chain, then, by folding its log, all that follows from it. That takes as long, and in DIR as much room, as esmed verify
-does; --chain-only leaves the fold out. Traffic goes on. The daemon writes the copy, so DIR is a path of its machine; without a daemon this
-command does. esmed help backup-and-restore says how to start from a copy.`,
+chain, then, by folding its log, all that follows from it. That takes as long, and in DIR as much room, as esmed
+verify does; --chain-only leaves the fold out. Traffic goes on. The daemon writes the copy, so DIR is a path of its
+machine; without a daemon this command does. esmed help backup-and-restore says how to start from a copy.`,
 		Example: "  esmed backup /var/backups/esmed/2026-11-30",
 		GroupID: groupDaemon,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -78,7 +78,7 @@ func (b bindOrder) command() *cobra.Command {
 	}
 	socketFlag(cmd, &r)
 	outputFlag(cmd, &f)
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for those who read the log later")
+	cmd.Flags().StringVar(&reason, "reason", "", "why, in your own words, for those who read it later")
 	if b.action == control.StopBinds {
 		cmd.Flags().BoolVar(&noWait, "no-wait", false, "return at once, while what is outstanding drains")
 	}

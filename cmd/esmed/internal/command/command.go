@@ -88,7 +88,7 @@ func newRoot(s Streams) *cobra.Command {
 		Use:   "esmed",
 		Short: "An SMPP client daemon that knows what happened to each message, and how it knows",
 		Long: `esmed keeps binds to SMSCs, submits messages, and stores every receipt before it answers it.
-Its other commands ask the daemon what happened to a message, and how it knows.`,
+Its other commands ask the daemon what happened to a message, and how it knows. Begin with esmed help getting-started.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

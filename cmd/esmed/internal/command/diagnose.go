@@ -25,7 +25,7 @@ dates of receipts that found their message, or would. Nothing is changed.
 
 A rule is good when it matches many receipts whose addresses agree, hardly any with another address, hardly any that
 fit several messages, and still matches those that found their message before. After the configuration was
-changed, SIGHUP takes it up and esmed reprocess judges again what waits.`,
+changed, SIGHUP takes it up, and what waits is judged again.`,
 		Example: "  esmed inbox diagnose --smsc alpha",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

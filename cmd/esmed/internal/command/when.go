@@ -18,7 +18,7 @@ func clockOr(t *time.Time, nothing string) string {
 	return clock(*t)
 }
 
-// age is how long ago something was, to two units at most: 3d4h, 2h5m, 40s.
+// age is how long ago something was, to two units at most: 3d4h, 3d, 2h5m, 40s.
 func age(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
@@ -29,7 +29,10 @@ func age(d time.Duration) string {
 	case d < day:
 		return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
 	}
-	return fmt.Sprintf("%dd%dh", d/day, d%day/time.Hour)
+	if hours := d % day / time.Hour; hours > 0 {
+		return fmt.Sprintf("%dd%dh", d/day, hours)
+	}
+	return fmt.Sprintf("%dd", d/day)
 }
 
 // timeFlag is a point in time on the command line: RFC 3339, a day, or how long ago.
