@@ -65,7 +65,7 @@ func (o output) queueTable(queues []control.Queue) {
 		q := &queues[i]
 		rows[i] = []string{
 			q.SMSC, fmt.Sprint(q.Waiting), fmt.Sprint(q.Delayed), prioritiesWords(q.Priorities), clockOr(q.OldestAt, "-"),
-			q.Bind, rateWords(q), or(q.Why, "-"),
+			q.Bind, rateWords(q), or(q.Why, or(withheldWords(q.Withheld), "-")),
 		}
 	}
 	o.printTable([]string{"smsc", "waiting", "delayed", "by priority", "oldest", "bind", "limit/s", "nothing leaves because"}, rows, 2, 3)
@@ -78,6 +78,14 @@ func prioritiesWords(priorities map[string]int64) string {
 		words = append(words, fmt.Sprintf("%s: %d", p, priorities[p]))
 	}
 	return or(strings.Join(words, ", "), "-")
+}
+
+// withheldWords tell of messages that nobody waits for: what is behind them leaves.
+func withheldWords(all []control.QueueWithheld) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s cannot be sent, others leave: %s: %s", plural(len(all), "message"), all[0].Message, clean(all[0].Error))
 }
 
 func rateWords(q *control.Queue) string {

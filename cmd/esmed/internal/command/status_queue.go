@@ -19,6 +19,11 @@ func (n *narrator) waits(m *control.Message) string {
 		return words
 	}
 	words += fmt.Sprintf(", with %s in all", plural(q.Waiting+q.Delayed, "part"))
+	for _, w := range q.Withheld {
+		if w.Message == m.ID {
+			return words + "; it cannot be sent: " + clean(w.Error)
+		}
+	}
 	switch {
 	case q.Why != "":
 		return words + "; " + clean(q.Why)

@@ -44,7 +44,7 @@ func (o *taker) Query(_ context.Context, id statemachine.ID, part int) (control.
 func (o *taker) HoldQueue(_ context.Context, smsc string, hold bool, by, reason string) (control.QueueOrder, error) {
 	o.got = append(o.got, fmt.Sprint("hold ", smsc, " ", hold, " ", by, " ", reason))
 	return control.QueueOrder{Changed: true, Record: 7, Queue: control.Queue{
-		SMSC: smsc, Priorities: map[string]int64{}, Bind: control.BindUp, Held: &control.QueueHold{By: by, At: began, Reason: reason, Record: 7},
+		SMSC: smsc, Priorities: map[string]int64{}, Withheld: []control.QueueWithheld{}, Bind: control.BindUp, Held: &control.QueueHold{By: by, At: began, Reason: reason, Record: 7},
 	}}, o.fail
 }
 
@@ -247,7 +247,7 @@ func TestQueues_sayWhyNothingLeaves(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			cfg := newFake(t).config()
-			tt.queue.Priorities = map[string]int64{}
+			tt.queue.Priorities, tt.queue.Withheld = map[string]int64{}, []control.QueueWithheld{}
 			cfg.Queues = func(context.Context) ([]control.Queue, error) { return []control.Queue{tt.queue}, nil }
 			all, err := newClient(t, newAPI(t, cfg)).Queues(t.Context())
 			require.NoError(t, err)

@@ -20,6 +20,7 @@ type Queue struct {
 	Rate       *float64         `json:"rate" doc:"submit_sm a second that are let through now; null: no limit"`
 	Throttled  bool             `json:"throttled" doc:"rate is less than throughput says, since the SMSC asked for less"`
 	Bind       string           `json:"bind" enum:"up,down,stopped,not_configured,no_daemon" doc:"Whether a session is bound that sends"`
+	Withheld   []QueueWithheld  `json:"withheld" nullable:"false" doc:"Messages that cannot be sent, and hold up nobody; a thousand at most"`
 	Why        string           `json:"why" doc:"Why nothing leaves for now, for people; empty when parts leave"`
 }
 
@@ -44,6 +45,12 @@ type QueueHold struct {
 type QueuePause struct {
 	Since   time.Time `json:"since"`
 	ProbeAt time.Time `json:"probe_at" doc:"When one message tries whether it takes some again"`
+}
+
+// QueueWithheld is a message that waits and cannot be sent, until that is mended or its validity ends.
+type QueueWithheld struct {
+	Message string `json:"message"`
+	Error   string `json:"error" doc:"Why"`
 }
 
 // explain says why nothing leaves for now; "" when parts leave.

@@ -38,9 +38,10 @@ type dispatcher struct {
 	room    *diskRoom
 	log     *zap.Logger
 
-	tuned  chan struct{}         // room for one: the outlet has another limit
-	paused atomic.Pointer[pause] // a copy of pause for who asks from elsewhere; nil: there is none
-	busy   atomic.Bool           // the last round took all that it could, so that more may wait
+	tuned    chan struct{}         // room for one: the outlet has another limit
+	paused   atomic.Pointer[pause] // a copy of pause for who asks from elsewhere; nil: there is none
+	withheld withheld
+	busy     atomic.Bool // the last round took all that it could, so that more may wait
 
 	pause   pause
 	cursor  store.QueueCursor

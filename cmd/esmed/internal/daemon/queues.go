@@ -59,6 +59,9 @@ func (o *orders) queues(ctx context.Context) ([]control.Queue, error) {
 			all = append(all, control.Queue{SMSC: m.cfg.Name, Priorities: map[string]int64{}})
 		}
 		m.describe(&all[i], now)
+		if all[i].Withheld, err = m.dispatcher.withheld.list(ctx, o.backend.store); err != nil {
+			return nil, apiError(err)
+		}
 	}
 	all = slices.DeleteFunc(all, func(q control.Queue) bool { // once configured, and nobody misses it
 		return q.Bind == control.BindNotConfigured && q.Waiting+q.Delayed == 0 && q.Held == nil

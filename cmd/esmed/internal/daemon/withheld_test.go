@@ -39,7 +39,9 @@ func TestDispatch_aTextWhoseKeyIsGoneIsNotSent(t *testing.T) {
 	letIn()
 	s.awaitState(s.submit(number(2)), "DELIVERED")
 	require.Equal(t, "QUEUED", s.message(lost.ID).State)
+	require.Equal(t, []control.QueueWithheld{{Message: lost.ID, Error: "the key of its text is not there: the text is lost"}}, s.queue("alpha").Withheld)
 	require.Equal(t, "expiry", s.awaitState(lost.ID, "FAILED").Basis)
+	require.Empty(t, s.queue("alpha").Withheld)
 	require.EqualValues(t, 1, s.smsc.Stats().Submits)
 	require.Equal(t, 1, strings.Count(s.log.String(), `"msg":"part cannot be sent"`))
 }
