@@ -113,6 +113,11 @@ func compareEvents(w *control.Evidence, e *store.Evidence) ([]control.Event, err
 		if d := entry.Decisions; len(d) == 0 || d[0].Parser != receipt.ParserVersion {
 			shown.Receipt = events[i].Receipt
 		}
+		if r := shown.Receipt; r != nil && r.ErrWord == "" && events[i].Receipt != nil {
+			worded := *r // a version before did not show the word
+			worded.ErrWord = events[i].Receipt.ErrWord
+			shown.Receipt = &worded
+		}
 		want, err := json.Marshal(events[i])
 		if err != nil {
 			return nil, err
