@@ -116,6 +116,9 @@ Its other commands ask the daemon what happened to a message, and how it knows. 
 		if cmd.Name() == "completion" {
 			cmd.GroupID = groupTools
 			needsSubcommand(cmd)
+			for _, shell := range cmd.Commands() {
+				shell.Args = noArgs
+			}
 		}
 	}
 	needsSubcommand(root)

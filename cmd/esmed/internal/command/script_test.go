@@ -43,7 +43,21 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds:                scriptCommands(),
+		Condition:           scriptCondition,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 	})
+}
+
+// scriptCondition knows [tools]: whether all programs are there that a test may need, so that one which is missing is a
+// failure. [bash-completion] is the library that bash's completions are written for.
+func scriptCondition(name string) (bool, error) {
+	switch name {
+	case "tools":
+		return os.Getenv("CI_TOOLS") == "1", nil
+	case "bash-completion":
+		_, err := os.Stat("/usr/share/bash-completion/bash_completion")
+		return err == nil, nil
+	}
+	return false, fmt.Errorf("no such condition: %s", name)
 }
