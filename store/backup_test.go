@@ -134,7 +134,7 @@ func TestBackup_differs(t *testing.T) {
 	ctx := context.Background()
 	s := livingStore(t)
 	require.NoError(t, s.settle(ctx))
-	require.NoError(t, s.state.Update(func(tx *bbolt.Tx) error {
+	require.NoError(t, s.stateNow().Update(func(tx *bbolt.Tx) error {
 		return newStateTx(tx).put(tableID{table: tableHolds}, []byte("nobody"), []byte{})
 	}))
 	dir := filepath.Join(t.TempDir(), "backup")

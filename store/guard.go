@@ -51,16 +51,21 @@ func causedByDamage(p any) bool {
 }
 
 // openBolt opens a bbolt file that exists. It says ErrLocked at once when another process has it.
-func openBolt(path, file string, options bbolt.Options) (db *bbolt.DB, err error) {
+func openBolt(path, file string, options bbolt.Options) (*bbolt.DB, error) {
 	if _, err := checkHeader(path, file); err != nil {
 		return nil, err
 	}
+	return openBoltBy(os.OpenFile, path, file, options)
+}
+
+// openBoltBy is openBolt by what opens the file, whose header was looked at.
+func openBoltBy(open func(string, int, os.FileMode) (*os.File, error), path, file string, options bbolt.Options) (db *bbolt.DB, err error) {
 	options.FreelistType = bbolt.FreelistMapType
 	options.NoStatistics = true
 	options.Timeout = 1 // at once
 	var opened *os.File
 	options.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
-		f, err := os.OpenFile(name, flag&^os.O_CREATE, mode)
+		f, err := open(name, flag&^os.O_CREATE, mode)
 		opened = f
 		return f, err
 	}

@@ -3,11 +3,14 @@ package store
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.etcd.io/bbolt"
 	"golang.org/x/sync/errgroup"
 
 	"esmed/statemachine"
@@ -75,20 +78,55 @@ func TestReopen(t *testing.T) {
 	close(stop)
 	done.Wait()
 	require.NoError(t, g.Wait())
-	require.Eventually(t, func() bool { // nobody reads now
-		s.append(message("later"+fmt.Sprint(s.Head().Seq), "", "a text"))
-		require.NoError(t, s.settle(ctx))
-		s.applyMu.Lock()
-		defer s.applyMu.Unlock()
-		s.applier.layers.mu.RLock()
-		defer s.applier.layers.mu.RUnlock()
-		return s.state != first
-	}, time.Minute, time.Millisecond)
+	s.awaitReopened(first) // nobody reads now
 	verifies(t, s.Store)
 	s.retire(keepSince(s.Head().At.Add(1))) // base.db too
 	verifies(t, s.Store)
 	require.NoError(t, s.stop())
 	s = start(t, cfg)
+	verifies(t, s.Store)
+	require.NoError(t, s.stop())
+}
+
+// awaitReopened writes until state.db is not the one that it was.
+func (s *running) awaitReopened(was *bbolt.DB) {
+	s.t.Helper()
+	require.Eventually(s.t, func() bool {
+		s.append(message("later"+fmt.Sprint(s.Head().Seq), "", "a text"))
+		require.NoError(s.t, s.settle(context.Background()))
+		return s.stateNow() != was
+	}, time.Minute, time.Millisecond)
+}
+
+// stateNow is state.db as it is open.
+func (s *running) stateNow() *bbolt.DB {
+	s.applyMu.Lock()
+	defer s.applyMu.Unlock()
+	s.applier.layers.mu.RLock()
+	defer s.applier.layers.mu.RUnlock()
+	return s.state
+}
+
+// TestReopen_isPutOff while the file cannot be opened: the one that is open goes on.
+func TestReopen_isPutOff(t *testing.T) {
+	ctx := context.Background()
+	opened, err := Open(testConfig(t.TempDir()))
+	require.NoError(t, err)
+	opened.reopenAfter = 1
+	s := run(t, opened)
+	path := filepath.Join(s.cfg.Dir, stateFile)
+	require.NoError(t, os.Rename(path, path+".away"))
+	first := s.stateNow()
+	for i := range 3 {
+		s.append(life(fmt.Sprint("M", i), fmt.Sprint("id", i), "a text")...)
+		require.NoError(t, s.settle(ctx))
+	}
+	require.Same(t, first, s.stateNow())
+	m, err := s.Message(ctx, "M2")
+	require.NoError(t, err)
+	require.Equal(t, statemachine.Delivered, m.State)
+	require.NoError(t, os.Rename(path+".away", path))
+	s.awaitReopened(first)
 	verifies(t, s.Store)
 	require.NoError(t, s.stop())
 }
