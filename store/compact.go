@@ -30,6 +30,9 @@ type Compacted struct {
 func Compact(ctx context.Context, cfg Config, leave uint64, progress func(CompactProgress)) ([]Compacted, error) {
 	s := newStore(cfg.withDefaults())
 	err := s.openLogOnly()
+	if err == nil {
+		err = s.checkLogHolds()
+	}
 	var done []Compacted
 	for _, file := range []string{stateFile, baseFile} {
 		if err == nil {
@@ -43,6 +46,15 @@ func Compact(ctx context.Context, cfg Config, leave uint64, progress func(Compac
 		return done, fmt.Errorf("store: compact: %w", diskFull(err))
 	}
 	return done, nil
+}
+
+// checkLogHolds refuses a state.db that has seen more than the log holds: there is something else to be done about it.
+func (s *Store) checkLogHolds() error {
+	m, err := s.metaBefore()
+	if err == nil && m.cursor > s.log.last() {
+		err = s.endsBefore(m.cursor)
+	}
+	return err
 }
 
 // CompactBase does for base.db what Compact does, while the store is in use: only retention and who begins a fold use

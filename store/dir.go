@@ -59,6 +59,18 @@ func onlyRead(d *os.File) bool {
 	return syscall.Flock(int(d.Fd()), syscall.LOCK_UN) == nil
 }
 
+// openFile opens a file of the store. What stands in its place that is none is damage: a pipe would be waited for.
+func openFile(path string, flag int) (*os.File, error) {
+	info, err := os.Stat(path)
+	if there, _ := exists(path); err != nil && !there {
+		return nil, err
+	}
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, &DamagedError{File: filepath.Base(path), Err: errors.New("is not a regular file")}
+	}
+	return os.OpenFile(path, flag, 0)
+}
+
 func syncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -201,7 +202,12 @@ func keyError(file string, err error) error {
 }
 
 func readKey(path string, name uint64) (*sealKey, error) {
-	data, err := os.ReadFile(path)
+	f, err := openFile(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, secretSize+keyCheck+1))
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func lookAt(dir, name string, write bool, least uint64) (cut bool, err error) {
 	if write {
 		flag = os.O_RDWR
 	}
-	f, err := os.OpenFile(filepath.Join(dir, name), flag, 0)
+	f, err := openFile(filepath.Join(dir, name), flag)
 	if err != nil {
 		return false, err
 	}
@@ -151,7 +151,7 @@ func settle(f *os.File, m boltMeta) error {
 // settleClosed settles a segment that nobody has open any more, and whose newer version is durable. Where there is no
 // room for that it stays as it is, to be looked at.
 func settleClosed(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := openFile(path, os.O_RDWR)
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func readBothMetas(f *os.File) (newer, older boltMeta, spoilt, err error) {
 
 // checkHeader finds what no bbolt file is, and one that was cut short. It gives how many octets are in use.
 func checkHeader(path, file string) (used int64, err error) {
-	f, err := os.Open(path)
+	f, err := openFile(path, os.O_RDONLY)
 	if err != nil {
 		return 0, err
 	}
@@ -134,7 +134,7 @@ func (m boltMeta) used(f *os.File) (int64, error) {
 
 // checkPages walks all pages of a file that nobody writes. strict also refuses a spoilt meta page.
 func checkPages(path, file string, strict bool) error {
-	f, err := os.Open(path)
+	f, err := openFile(path, os.O_RDONLY)
 	if err != nil {
 		return err
 	}

@@ -83,6 +83,11 @@ func (s *Store) openLogOnly() (err error) {
 	} else if !there {
 		return ErrNoStore
 	}
+	if there, err := exists(s.keys.dir); err != nil {
+		return err
+	} else if !there {
+		return errNoKeys
+	}
 	before, err := s.metaBefore()
 	if err == nil {
 		_, err = lookAtLast(s.cfg.Dir, true, before.cursor) // so that a commit that was cut short is in nobody's way
@@ -91,8 +96,14 @@ func (s *Store) openLogOnly() (err error) {
 		return err
 	}
 	s.log, err = openLog(s.cfg.Dir, false, s.cfg.SegmentRecords, before.cursor)
+	if err != nil {
+		return err
+	}
 	s.journal = s.log
-	return err
+	if s.log.last() == 0 && before.cursor > 0 { // state.db is all that is left
+		return s.endsBefore(before.cursor)
+	}
+	return nil
 }
 
 // metaBefore is what state.db tells of itself; nothing when there is none that can be read.

@@ -23,7 +23,7 @@ func (s *Store) reopenState() error {
 	if err != nil {
 		return nil
 	}
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := openFile(path, os.O_RDWR)
 	if err != nil {
 		return nil
 	}

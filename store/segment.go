@@ -369,7 +369,7 @@ func (s *segment) putSum(before string) error {
 
 // fileSum is the SHA-256 of a file.
 func fileSum(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := openFile(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}

@@ -237,10 +237,12 @@ func (s *Store) checkDir(write bool) (hasState bool, err error) {
 	case !have[logDir]:
 		return false, s.makeDirs()
 	case !have[keysDir]:
-		return false, &DamagedError{File: keysDir, Err: errors.New("the keys of the texts are missing")}
+		return false, errNoKeys
 	}
 	return have[stateFile], nil
 }
+
+var errNoKeys = &DamagedError{File: keysDir, Err: errors.New("the keys of the texts are missing")}
 
 // makeDirs makes the log's last: where it is, the keys' is.
 func (s *Store) makeDirs() error {
@@ -270,7 +272,7 @@ func (s *Store) checkState() (older uint64, err error) {
 		return 0, err
 	}
 	if m.cursor > s.log.last() {
-		return 0, &DamagedError{File: logDir, Seq: s.log.last() + 1, Err: fmt.Errorf("ends before seq %d, which state.db has", m.cursor)}
+		return 0, s.endsBefore(m.cursor)
 	}
 	if m.format < upgradableState {
 		return m.format, nil
@@ -281,6 +283,10 @@ func (s *Store) checkState() (older uint64, err error) {
 	s.applied.Store(m.cursor)
 	s.settled.Store(m.cursor)
 	return 0, nil
+}
+
+func (s *Store) endsBefore(cursor uint64) error {
+	return &DamagedError{File: logDir, Seq: s.log.last() + 1, Err: fmt.Errorf("ends before seq %d, which state.db has", cursor)}
 }
 
 // checkBeginning refuses a log without records that a projection did not see dropped.

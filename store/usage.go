@@ -215,7 +215,7 @@ func blocks(info fs.FileInfo) int64 {
 
 // usageOf measures a bbolt file whose freelist is synced, which may be written meanwhile; zero when there is none.
 func usageOf(path string) (u FileUsage, err error) {
-	f, err := os.Open(path)
+	f, err := openFile(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return u, nil
 	}
