@@ -62,7 +62,11 @@ func onlyRead(d *os.File) bool {
 // openFile opens a file of the store. What stands in its place that is none is damage: a pipe would be waited for.
 func openFile(path string, flag int) (*os.File, error) {
 	info, err := os.Stat(path)
-	if there, _ := exists(path); err != nil && !there {
+	if errors.Is(err, fs.ErrNotExist) {
+		if link, _ := exists(path); !link {
+			return nil, err
+		}
+	} else if err != nil {
 		return nil, err
 	}
 	if err != nil || !info.Mode().IsRegular() {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -159,20 +158,15 @@ func spoilKey(t *testing.T, path, how string) {
 }
 
 func TestOpen_aKeyThatIsThereMustBeReadable(t *testing.T) {
-	for _, tt := range []struct {
-		name    string
-		damaged bool
-	}{
-		{"flipped", true}, {"cut", true}, {"misnamed", true}, {"unreadable", false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
+	for _, how := range []string{"flipped", "cut", "misnamed", "unreadable"} {
+		t.Run(how, func(t *testing.T) {
 			cfg, key := queuedDir(t)
-			spoilKey(t, key, tt.name)
+			spoilKey(t, key, how)
 			before := files(t, cfg.Dir)
 			_, err := Open(cfg)
 			require.ErrorIs(t, err, ErrKey)
 			var damaged *DamagedError
-			require.Equal(t, tt.damaged, errors.As(err, &damaged))
+			require.ErrorAs(t, err, &damaged)
 			require.ErrorContains(t, err, ".key")
 			require.Equal(t, before, files(t, cfg.Dir))
 		})
