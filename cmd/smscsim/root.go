@@ -27,7 +27,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(withDefaultCommand(root, args))
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	switch {
 	case err == nil:
 		return 0
@@ -36,7 +36,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintf(stderr, "smscsim: error: %v\n", err)
 	if errors.As(err, new(usageError)) {
-		fmt.Fprintln(stderr, "smscsim: hint: see smscsim COMMAND --help")
+		fmt.Fprintf(stderr, "smscsim: hint: %s --help says how it is used\n", cmd.CommandPath())
 		return 2
 	}
 	return 1
@@ -46,11 +46,12 @@ func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "smscsim",
 		Short:         "A simulated SMSC that misbehaves on demand and writes down what it did",
+		Example:       "  smscsim --addr 127.0.0.1:2775 --truth truth.ndjson\n  smscsim serve --help",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(serveCommand(), loadCommand(), wireCommand(), rateCommand(), auditCommand())
+	root.AddCommand(serveCommand(), loadCommand(), wireCommand(), rateCommand(), auditCommand(), manCommand(root))
 	return root
 }
 

@@ -37,7 +37,7 @@ func serveCommand() *cobra.Command {
 		Long: `Listens for ESMEs, takes what they submit, and sends receipts and whatever else the flags ask for.
 The first line on stdout is the address. What is not acknowledged is sent again after the next bind.
 Equal seeds do the same to equal submits. Without --truth only counts are kept: memory does not grow.`,
-		Example: `  smscsim --addr 127.0.0.1:2775 --truth truth.ndjson
+		Example: `  smscsim serve --addr 127.0.0.1:2775 --truth truth.ndjson
   smscsim --state DELIVRD=0.9,UNDELIV=0.1 --duplicates 0.05 --contradictions 0.01 --before-response 0.1
   smscsim --id hex --id-tlv hex --id-text decimal --data-sm 0.2 --receipt-delay 2s --receipt-jitter 3s
   smscsim --refuse ESME_RTHROTTLED=0.02 --no-answer 0.001 --drop-every 500 --drop-how reset,mid

@@ -12,23 +12,25 @@ mkdir -p $out/man $out/completion
 for program in esmed smscsim; do
 	$dist/static.sh "$arch" $program $out/$program
 done
-esmed=$out/esmed
+bin=$out
 if [ "$arch" != "$($go env GOHOSTARCH)" ]; then
-	esmed=bin/esmed # one that runs here, for its pages
-	$go build -trimpath -o bin/ ./cmd/esmed
+	bin=bin # those that run here, for their pages
+	$go build -trimpath -o bin/ ./cmd/esmed ./cmd/smscsim
 fi
-version=${PACKAGE_VERSION:-$($esmed version | sed -E 's/^esmed v?([^ ]+) .*/\1/; s/^devel$/0.0.0-devel/')}
+version=${PACKAGE_VERSION:-$($bin/esmed version | sed -E 's/^esmed v?([^ ]+) .*/\1/; s/^devel$/0.0.0-devel/')}
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH PACKAGE_VERSION="$version" PACKAGE_ARCH="$arch"
 
-$esmed man $out/man
+for program in esmed smscsim; do
+	$bin/$program man $out/man
+	$bin/$program completion bash >$out/completion/$program.bash
+	$bin/$program completion zsh >$out/completion/_$program
+	$bin/$program completion fish >$out/completion/$program.fish
+done
 gzip -9n $out/man/*.1
-$esmed completion bash >$out/completion/esmed.bash
-$esmed completion zsh >$out/completion/_esmed
-$esmed completion fish >$out/completion/esmed.fish
 
 # The example, with what the unit brings along: passwords that root alone can read.
-$esmed config example | sed 's|password_file: /etc/esmed/alpha.password  |password_file: credentials/alpha.password |' >$out/esmed.yaml
+$bin/esmed config example | sed 's|password_file: /etc/esmed/alpha.password  |password_file: credentials/alpha.password |' >$out/esmed.yaml
 grep -q 'password_file: credentials/alpha.password' $out/esmed.yaml
 
 cat >$out/changelog.yaml <<END

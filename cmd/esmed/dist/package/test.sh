@@ -99,7 +99,8 @@ mode /etc/esmed/credentials root:root 700
 mode /var/backups/esmed esmed:esmed 700
 has /usr/lib/systemd/system/esmed.service /usr/share/esmed/grafana/esmed.json /usr/share/esmed/prometheus/esmed.rules.yml \
 	/usr/share/doc/esmed/install.md /usr/share/fish/vendor_completions.d/esmed.fish
-for page in "$root"/usr/share/man/man1/esmed*.1.gz; do gzip -t "$page"; done
+has /usr/share/man/man1/esmed-status.1.gz /usr/share/man/man1/smscsim-serve.1.gz /usr/share/bash-completion/completions/smscsim
+for page in "$root"/usr/share/man/man1/*.1.gz; do gzip -t "$page"; done
 inside bash -c 'for f in /usr/share/bash-completion/bash_completion /usr/share/bash-completion/completions/esmed; do
 	[ ! -e $f ] || . $f; done; complete -p esmed' >/dev/null
 inside esmed version >/dev/null
