@@ -12,6 +12,7 @@ import (
 	"esmed/smpp"
 
 	"github.com/gopacket/gopacket"
+	"github.com/gopacket/gopacket/ip4defrag"
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
 	"github.com/gopacket/gopacket/reassembly"
@@ -138,7 +139,8 @@ func linkOf(ci gopacket.CaptureInfo, link layers.LinkType) layers.LinkType {
 type Summary struct {
 	Packets     int       `json:"packets"`
 	TCP         int       `json:"tcp_packets"`
-	Fragments   int       `json:"ip_fragments"`      // left out: they are not put together
+	Fragments   int       `json:"ip_fragments"`      // those of IPv6 are left out
+	Joined      int       `json:"joined_packets"`    // put together from fragments of IPv4
 	Truncated   int       `json:"truncated_packets"` // of which the capture did not keep all
 	Connections int       `json:"connections"`       // of TCP
 	SMPP        int       `json:"smpp_connections"`
@@ -154,13 +156,14 @@ type assembly struct {
 	see       func(*PDU) error
 	ended     func(*Connection) error
 	assembler *reassembly.Assembler
+	fragments *ip4defrag.IPv4Defragmenter
 	sum       Summary
 	flushed   time.Time
 	err       error // of see or ended, the first
 }
 
 func newAssembly(see func(*PDU) error, ended func(*Connection) error) *assembly {
-	a := &assembly{see: see, ended: ended}
+	a := &assembly{see: see, ended: ended, fragments: ip4defrag.NewIPv4Defragmenter()}
 	a.assembler = reassembly.NewAssembler(reassembly.NewStreamPool(a))
 	a.assembler.MaxBufferedPagesPerConnection, a.assembler.MaxBufferedPagesTotal = pagesEach, pagesAll
 	return a
@@ -184,24 +187,47 @@ func (a *assembly) packet(data []byte, ci gopacket.CaptureInfo, link layers.Link
 	if ci.CaptureLength < ci.Length {
 		a.sum.Truncated++
 	}
-	p := gopacket.NewPacket(data, link, gopacket.DecodeOptions{Lazy: true, NoCopy: true})
-	tcp, ok := p.TransportLayer().(*layers.TCP)
-	if !ok {
-		if p.Layer(gopacket.LayerTypeFragment) != nil {
-			a.sum.Fragments++
+	p := gopacket.NewPacket(data, link, packetOptions)
+	ip, tcp := p.NetworkLayer(), p.TransportLayer()
+	if p.Layer(gopacket.LayerTypeFragment) != nil {
+		if ip, tcp = a.join(p, ci.Timestamp); ip == nil {
+			return
 		}
-		return
 	}
+	segment, ok := tcp.(*layers.TCP)
 	const header = 20
-	if len(tcp.Contents) < header || p.NetworkLayer() == nil { // cut within it: gopacket gives what it had read
+	if !ok || len(segment.Contents) < header || ip == nil { // cut within it: gopacket gives what it had read
 		return
 	}
 	a.sum.TCP++
-	a.assembler.AssembleWithContext(p.NetworkLayer().NetworkFlow(), tcp, (*taken)(&ci))
+	a.assembler.AssembleWithContext(ip.NetworkFlow(), segment, (*taken)(&ci))
 	if a.sum.Last.Sub(a.flushed) >= flushEach {
 		a.flushed = a.sum.Last
+		a.fragments.DiscardOlderThan(a.sum.Last.Add(-lateAfter))
 		a.assembler.FlushWithOptions(reassembly.FlushOptions{T: a.sum.Last.Add(-lateAfter), TC: a.sum.Last.Add(-idleAfter)})
 	}
+}
+
+var packetOptions = gopacket.DecodeOptions{Lazy: true, NoCopy: true}
+
+// join gives the packet that a fragment was the last missing one of; nil while others are missing, and for IPv6.
+func (a *assembly) join(p gopacket.Packet, at time.Time) (gopacket.NetworkLayer, gopacket.TransportLayer) {
+	a.sum.Fragments++
+	var cut *layers.IPv4
+	for _, layer := range p.Layers() { // the innermost, where there are several
+		if ip, ok := layer.(*layers.IPv4); ok {
+			cut = ip
+		}
+	}
+	if cut == nil {
+		return nil, nil
+	}
+	whole, err := a.fragments.DefragIPv4WithTimestamp(cut, at)
+	if whole == nil || err != nil { // those that contradict each other are given up, as a host does
+		return nil, nil
+	}
+	a.sum.Joined++
+	return whole, gopacket.NewPacket(whole.Payload, whole.NextLayerType(), packetOptions).TransportLayer()
 }
 
 // finish ends all connections that are left.

@@ -238,7 +238,8 @@ func (o output) sums(s *capture.Story) {
 		o.printf("note: %s captured in part only: capture with -s 0\n", plural(s.Truncated, "packet"))
 	}
 	if s.Fragments > 0 {
-		o.printf("note: %s left out: fragments of IP are not put together\n", plural(s.Fragments, "packet"))
+		o.printf("note: %s of IP made %s; what is left of them, or is of IPv6, was not put together\n",
+			plural(s.Fragments, "fragment"), plural(s.Joined, "packet"))
 	}
 	if s.CutShort {
 		o.printf("note: the file ends within a packet\n")
