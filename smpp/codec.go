@@ -2,6 +2,7 @@ package smpp
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"slices"
 )
@@ -35,6 +36,7 @@ const (
 	kindSecret
 	kindText
 	kindTLV
+	kindStatus
 )
 
 func (c *codec) fail(name, format string, args ...any) {
@@ -43,6 +45,14 @@ func (c *codec) fail(name, format string, args ...any) {
 		at = len(c.buf) - c.start
 	}
 	c.err = &BodyError{CommandID: c.head.CommandID, Field: name, Offset: at, Reason: fmt.Sprintf(format, args...)}
+}
+
+// refuse is fail for the octet that was just read, or is about to be written.
+func (c *codec) refuse(name, format string, args ...any) {
+	if !c.encoding {
+		c.off--
+	}
+	c.fail(name, format, args...)
 }
 
 // maxNotes bounds what one PDU can make us write down; what follows the first few faults says little.
@@ -73,6 +83,18 @@ func (c *codec) octet(name string, p *byte) {
 		c.fail(name, "the body ends before it")
 	default:
 		*p = c.read(name, kindOctet, 1, 0)[0]
+	}
+}
+
+func (c *codec) status(name string, p *Status) {
+	switch {
+	case c.err != nil:
+	case c.encoding:
+		c.buf = binary.BigEndian.AppendUint32(c.buf, uint32(*p))
+	case len(c.buf)-c.off < 4:
+		c.fail(name, "the body ends before it, or within it")
+	default:
+		*p = Status(binary.BigEndian.Uint32(c.read(name, kindStatus, 4, 0)))
 	}
 }
 
@@ -173,8 +195,7 @@ func (c *codec) shortMessage(p *[]byte, offset *int) {
 	}
 	*p, *offset = nil, 0
 	if left := len(c.buf) - c.off; int(n) > left {
-		c.off--
-		c.fail("sm_length", "claims %d octets of %d left", n, left)
+		c.refuse("sm_length", "claims %d octets of %d left", n, left)
 		return
 	}
 	if n > 0 {

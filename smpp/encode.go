@@ -100,6 +100,20 @@ func commandOf(p PDU) CommandID {
 		return CommandDataSM
 	case *DataSMResp:
 		return CommandDataSMResp
+	case *SubmitMulti:
+		return CommandSubmitMulti
+	case *SubmitMultiResp:
+		return CommandSubmitMultiResp
+	case *BroadcastSM:
+		return CommandBroadcastSM
+	case *BroadcastSMResp:
+		return CommandBroadcastSMResp
+	case *QueryBroadcastSM:
+		return CommandQueryBroadcastSM
+	case *QueryBroadcastSMResp:
+		return CommandQueryBroadcastSMResp
+	case *CancelBroadcastSM:
+		return CommandCancelBroadcastSM
 	case *QuerySM:
 		return CommandQuerySM
 	case *QuerySMResp:

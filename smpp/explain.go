@@ -1,6 +1,7 @@
 package smpp
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -102,6 +103,9 @@ func explain(pdu []byte, f field) Field {
 		row.Value, row.Text = hex.EncodeToString(octets), true
 	case kindOctet:
 		row.Value = explainOctet(f.name, octets[0])
+	case kindStatus:
+		status := binary.BigEndian.Uint32(octets)
+		row.Value = named(Status(status).String(), status, 8)
 	case kindTLV:
 		row.Name, row.Value, row.Text = f.tag.String(), explainTLV(f.tag, octets), f.tag == TagMessagePayload
 	}
@@ -133,6 +137,8 @@ func explainOctet(name string, b byte) string {
 		return named(esmClassName(b), uint32(b), 2)
 	case "data_coding", "registered_delivery", "interface_version", "protocol_id":
 		return named("", uint32(b), 2)
+	case "dest_flag":
+		return plainNamed(destinationNames[:], b)
 	case "message_state":
 		return named(messageStateName(b), uint32(b), 2)
 	case "source_addr_ton", "dest_addr_ton", "addr_ton", "esme_addr_ton":
@@ -212,6 +218,8 @@ func messageStateName(b byte) string {
 var (
 	tonNames = [...]string{"unknown", "international", "national", "network specific", "subscriber number", "alphanumeric", "abbreviated"}
 	npiNames = [...]string{0: "unknown", 1: "ISDN", 3: "data", 4: "telex", 6: "land mobile", 8: "national", 9: "private", 10: "ERMES", 14: "internet", 18: "WAP client id"}
+
+	destinationNames = [...]string{DestinationAddress: "SME address", DestinationList: "distribution list"}
 )
 
 func plainNamed(names []string, b byte) string {

@@ -145,7 +145,7 @@ func (p *AlertNotification) fields(c *codec) {
 }
 
 // Empty is a PDU whose body, if any, is TLVs: enquire_link, unbind, their answers, generic_nack,
-// cancel_sm_resp and replace_sm_resp.
+// cancel_sm_resp, replace_sm_resp and cancel_broadcast_sm_resp.
 type Empty struct {
 	Header
 
@@ -184,6 +184,20 @@ func blank(id CommandID) PDU {
 		return new(DataSM)
 	case CommandDataSMResp:
 		return new(DataSMResp)
+	case CommandSubmitMulti:
+		return new(SubmitMulti)
+	case CommandSubmitMultiResp:
+		return new(SubmitMultiResp)
+	case CommandBroadcastSM:
+		return new(BroadcastSM)
+	case CommandBroadcastSMResp:
+		return new(BroadcastSMResp)
+	case CommandQueryBroadcastSM:
+		return new(QueryBroadcastSM)
+	case CommandQueryBroadcastSMResp:
+		return new(QueryBroadcastSMResp)
+	case CommandCancelBroadcastSM:
+		return new(CancelBroadcastSM)
 	case CommandQuerySM:
 		return new(QuerySM)
 	case CommandQuerySMResp:
@@ -195,7 +209,7 @@ func blank(id CommandID) PDU {
 	case CommandAlertNotification:
 		return new(AlertNotification)
 	case CommandEnquireLink, CommandEnquireLinkResp, CommandUnbind, CommandUnbindResp,
-		CommandCancelSMResp, CommandReplaceSMResp, CommandGenericNack:
+		CommandCancelSMResp, CommandReplaceSMResp, CommandCancelBroadcastSMResp, CommandGenericNack:
 		return new(Empty)
 	}
 	return new(Other)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"esmed/cmd/esmed/internal/capture"
+	"esmed/smpp"
 
 	"github.com/gopacket/gopacket/layers"
 	"github.com/stretchr/testify/require"
@@ -41,6 +42,8 @@ var theirs = map[string]string{
 	"sm_default_msg_id": "smpp.sm_default_msg_id", "sm_length": "smpp.sm_length", "short_message": "smpp.message",
 	"message_id": "smpp.message_id", "receipted_message_id": "smpp.receipted_message_id", "message_state": "smpp.message_state",
 	"user_message_reference": "smpp.user_message_reference", "password": "smpp.password",
+	"dl_name": "smpp.dl_name", "error_status_code": "smpp.error_status_code", "final_date": "smpp.final_date_r",
+	"error_code": "smpp.error_code", "esme_addr_ton": "smpp.esme_addr_ton", "esme_addr_npi": "smpp.esme_addr_npi", "esme_addr": "smpp.esme_addr",
 }
 
 // besides are tshark's fields that are none of a PDU's, or another part of one that is.
@@ -51,23 +54,14 @@ var besides = []string{
 
 // Debian's tshark reads a capture of a real session as we do: the same PDUs, and the same octets in every field.
 func TestTell_asTsharkReadsIt(t *testing.T) {
-	if _, err := exec.LookPath("tshark"); err != nil && os.Getenv("CI_TOOLS") != "1" {
-		t.Skip("tshark is not installed: apt-get install tshark")
-	}
+	needTshark(t)
 	w := newWire(t, layers.LinkTypeEthernet)
 	w.replay(session(t, 30), rand.New(rand.NewPCG(1, 2)), behindHeaders())
-	path := filepath.Join(t.TempDir(), "session.pcap")
-	require.NoError(t, os.WriteFile(path, w.pcap(), 0o600))
 	ours, story := tell(t, w.pcap())
 	require.Positive(t, story.PDUs)
 
-	cmd := exec.Command("tshark", "-r", path, "-d", "tcp.port==9999,smpp", "-T", "pdml", "-Y", "smpp",
-		"-o", "tcp.reassemble_out_of_order:TRUE")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	require.NoError(t, err)
 	byPDU := map[string][]dissected{}
-	for _, pdu := range dissect(t, out) {
+	for _, pdu := range dissect(t, w.pcap()) {
 		key := value(pdu, "smpp.command_id") + value(pdu, "smpp.sequence_number")
 		byPDU[key] = append(byPDU[key], pdu)
 	}
@@ -84,8 +78,21 @@ func TestTell_asTsharkReadsIt(t *testing.T) {
 	}
 }
 
-// dissect gives the PDUs in tshark's PDML.
-func dissect(t *testing.T, pdml []byte) []dissected {
+func needTshark(t *testing.T) {
+	if _, err := exec.LookPath("tshark"); err != nil && os.Getenv("CI_TOOLS") != "1" {
+		t.Skip("tshark is not installed: apt-get install tshark")
+	}
+}
+
+// dissect gives the PDUs that tshark finds in a capture.
+func dissect(t *testing.T, pcap []byte) []dissected {
+	path := filepath.Join(t.TempDir(), "session.pcap")
+	require.NoError(t, os.WriteFile(path, pcap, 0o600))
+	cmd := exec.Command("tshark", "-r", path, "-d", "tcp.port==9999,smpp", "-T", "pdml", "-Y", "smpp",
+		"-o", "tcp.reassemble_out_of_order:TRUE")
+	cmd.Stderr = os.Stderr
+	pdml, err := cmd.Output()
+	require.NoError(t, err)
 	var file struct {
 		Packets []struct {
 			Protos []dissected `xml:"proto"`
@@ -101,6 +108,70 @@ func dissect(t *testing.T, pdml []byte) []dissected {
 		}
 	}
 	return pdus
+}
+
+// What is for many is read by tshark as we read it too, element by element. It has no names for the numbers of elements.
+func TestTell_whatIsForManyAsTsharkReadsIt(t *testing.T) {
+	needTshark(t)
+	number := func(n string) smpp.Address { return smpp.Address{TON: 1, NPI: 1, Addr: n} }
+	w := newWire(t, layers.LinkTypeEthernet)
+	w.open()
+	w.send(client, encoded(t, &smpp.SubmitMulti{
+		Header: smpp.Header{SequenceNumber: 1}, Source: smpp.Address{TON: 5, Addr: "ACME"}, RegisteredDelivery: 1, ShortMessage: []byte("hello"),
+		Dests: []smpp.Destination{
+			{Flag: smpp.DestinationAddress, Address: number(alice)}, {Flag: smpp.DestinationList, List: "customers"},
+			{Flag: smpp.DestinationAddress, Address: number(bob)},
+		},
+	}))
+	w.send(server, encoded(t, &smpp.SubmitMultiResp{
+		Header: smpp.Header{SequenceNumber: 1}, MessageID: "4711", Unsuccess: []smpp.Unsuccess{
+			{Dest: number(alice), ErrorStatusCode: smpp.StatusThrottled}, {Dest: number(bob), ErrorStatusCode: smpp.StatusInvDstAdr},
+		},
+	}))
+	w.send(client, encoded(t, &smpp.QuerySM{Header: smpp.Header{SequenceNumber: 2}, MessageID: "4711", Source: number(alice)}))
+	w.send(server, encoded(t, &smpp.QuerySMResp{Header: smpp.Header{SequenceNumber: 2}, MessageID: "4711", MessageState: 2, ErrorCode: 7}))
+	w.send(client, encoded(t, &smpp.CancelSM{Header: smpp.Header{SequenceNumber: 3}, MessageID: "4711", Source: number(alice), Dest: number(bob)}))
+	w.send(client, encoded(t, &smpp.ReplaceSM{Header: smpp.Header{SequenceNumber: 4}, MessageID: "4711", ShortMessage: []byte("other")}))
+	w.send(server, encoded(t, &smpp.AlertNotification{Header: smpp.Header{SequenceNumber: 5}, Source: number(alice), ESME: number(bob)}))
+	w.send(client, encoded(t, &smpp.BroadcastSM{Header: smpp.Header{SequenceNumber: 6}, ServiceType: "CBS", Source: number(alice), MessageID: "9", DataCoding: 8}))
+	w.send(server, encoded(t, &smpp.BroadcastSMResp{Header: smpp.Header{SequenceNumber: 6}, MessageID: "9"}))
+	w.send(client, encoded(t, &smpp.QueryBroadcastSM{Header: smpp.Header{SequenceNumber: 7}, MessageID: "9", Source: number(alice)}))
+	w.send(server, encoded(t, &smpp.QueryBroadcastSMResp{Header: smpp.Header{SequenceNumber: 7}, MessageID: "9"}))
+	w.send(client, encoded(t, &smpp.CancelBroadcastSM{Header: smpp.Header{SequenceNumber: 8}, ServiceType: "CBS", MessageID: "9", Source: number(alice)}))
+	w.close()
+	ours, _ := tell(t, w.pcap())
+	pdus := dissect(t, w.pcap())
+	require.Len(t, pdus, len(ours.pdus))
+	for i, e := range ours.pdus {
+		want := map[string][]string{}
+		for _, f := range e.Fields {
+			if name, ok := theirs[f.Name]; ok && f.Hex != "" {
+				want[name] = append(want[name], f.Hex)
+			}
+		}
+		for name, values := range want {
+			got := valuesOf(pdus[i], name)
+			if name == "smpp.command_status" && got == nil { // nor has it the status of a request
+				continue
+			}
+			for n := range got {
+				got[n] = strings.TrimSuffix(got[n], "00")
+				values[n] = strings.TrimSuffix(values[n], "00")
+			}
+			require.Equal(t, values, got, "%s of %s", name, e.CommandID)
+		}
+	}
+}
+
+// valuesOf are those of all fields of a name, in their order.
+func valuesOf(in dissected, name string) (all []string) {
+	for _, f := range in.Fields {
+		if f.Name == name && f.Value != "" {
+			all = append(all, cmp.Or(f.Unmasked, f.Value))
+		}
+		all = append(all, valuesOf(f, name)...)
+	}
+	return all
 }
 
 // find looks for a field at any depth.
