@@ -34,8 +34,8 @@ type told struct {
 	links  []*capture.Connection
 }
 
-func (t *told) PDU(e capture.Explanation) error {
-	t.pdus = append(t.pdus, e)
+func (t *told) PDU(explain func() capture.Explanation) error {
+	t.pdus = append(t.pdus, explain())
 	return nil
 }
 

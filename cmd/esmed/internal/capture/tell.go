@@ -7,10 +7,10 @@ import (
 
 // Listener takes what a capture tells. The errors of its methods end the telling.
 type Listener interface {
-	PDU(Explanation) error        // each PDU, in the order of their last octets
-	Message(Row) error            // each part of a message, once it is told of
-	Stray(Judged) error           // each receipt that found no message
-	Connection(*Connection) error // each connection, when it is over or the capture is
+	PDU(explain func() Explanation) error // each PDU, in the order of their last octets; who needs no explanation asks for none
+	Message(Row) error                    // each part of a message, once it is told of
+	Stray(Judged) error                   // each receipt that found no message
+	Connection(*Connection) error         // each connection, when it is over or the capture is
 }
 
 // Story is what a capture held, in sum.
@@ -25,12 +25,11 @@ func Tell(r io.Reader, rules *Rules, l Listener) (*Story, error) {
 	book := NewBook(rules)
 	book.Row, book.Stray = l.Message, l.Stray
 	see := func(p *PDU) error {
-		e := rules.explainCaptured(p)
-		var err error
-		if e.Conclusion, err = book.Take(p); err != nil {
+		conclusion, err := book.Take(p)
+		if err != nil {
 			return err
 		}
-		return l.PDU(e)
+		return l.PDU(func() Explanation { return rules.explainCaptured(p, conclusion) })
 	}
 	ended := func(c *Connection) error {
 		if err := book.Close(c); err != nil {
@@ -46,9 +45,10 @@ func Tell(r io.Reader, rules *Rules, l Listener) (*Story, error) {
 	return &Story{sum, told}, err
 }
 
-// explainCaptured explains a PDU of a capture, but for what is concluded from it.
-func (r *Rules) explainCaptured(p *PDU) Explanation {
+// explainCaptured explains a PDU of a capture.
+func (r *Rules) explainCaptured(p *PDU, conclusion []string) Explanation {
 	e := r.Explain(p.Octets)
+	e.Conclusion = conclusion
 	e.Line, e.At, e.From, e.To, e.Answers = p.Number, &p.At, p.From.String(), p.To.String(), p.Answers
 	if p.Skipped > 0 {
 		e.Notes = append(e.Notes, fmt.Sprintf("%d octets before it in its stream belong to no PDU", p.Skipped))

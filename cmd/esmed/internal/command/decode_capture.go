@@ -75,7 +75,7 @@ type teller struct {
 const tableRows = 5000
 
 // PDU implements capture.Listener.
-func (t *teller) PDU(e capture.Explanation) error {
+func (t *teller) PDU(explain func() capture.Explanation) error {
 	if !t.pdus {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (t *teller) PDU(e capture.Explanation) error {
 		t.o.printf("\n")
 	}
 	t.any = true
-	return t.o.explained(e)
+	return t.o.explained(explain())
 }
 
 // Message implements capture.Listener.
