@@ -74,6 +74,19 @@ func (d *doctor) disk() {
 		d.result("disk", err, "", "name a data_dir that is there")
 		return
 	}
+	d.room(disk)
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err == nil {
+		d.fileSystem(dir, int64(fs.Type))
+	}
+	if writable(dir) == nil {
+		slowest, err := measureFsync(dir)
+		d.fsync(slowest, err)
+	}
+}
+
+// room judges how much there is on the disk.
+func (d *doctor) room(disk store.Disk) {
 	room := fmt.Sprintf("%s free of %s", octets(disk.Free), octets(disk.Size))
 	const makeRoom = "free space, or keep less (store.retention): esmed store stat says when it will be full"
 	switch {
@@ -87,20 +100,17 @@ func (d *doctor) disk() {
 	if !disk.FilesUnlimited && disk.Files < doctorFewFiles {
 		d.add("disk files", doctorWarn, fmt.Sprintf("%d more files can be made", disk.Files), "delete files there, or make the file system anew with more inodes")
 	}
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(dir, &fs); err == nil {
-		if name := oddFileSystems[int64(uint32(fs.Type))]; name != "" {
-			d.add("file system", doctorWarn, dir+" is on "+name, "put data_dir on a local disk (ext4, xfs)")
-		}
-	}
-	if writable(dir) == nil {
-		d.fsync(dir)
+}
+
+// fileSystem judges one by its number, which some systems have signed.
+func (d *doctor) fileSystem(dir string, number int64) {
+	if name := oddFileSystems[int64(uint32(number))]; name != "" {
+		d.add("file system", doctorWarn, dir+" is on "+name, "put data_dir on a local disk (ext4, xfs)")
 	}
 }
 
-// fsync measures how long the disk takes to make a page durable.
-func (d *doctor) fsync(dir string) {
-	slowest, err := measureFsync(dir)
+// fsync judges how long the disk took to make a page durable.
+func (d *doctor) fsync(slowest time.Duration, err error) {
 	switch {
 	case err != nil:
 		d.result("fsync", err, "", "the disk takes nothing: see the system's log")
@@ -148,29 +158,39 @@ func (d *doctor) limits() {
 		d.result("limits", err, "", "")
 		return
 	}
-	detail := fmt.Sprintf("%d files may be open, here", limit.Cur)
-	if limit.Cur < doctorNoFile {
+	d.openFiles(limit.Cur)
+}
+
+// openFiles judges how many files may be open.
+func (d *doctor) openFiles(limit uint64) {
+	detail := fmt.Sprintf("%d files may be open, here", limit)
+	if limit < doctorNoFile {
 		d.add("limits", doctorWarn, detail, "allow more: LimitNOFILE= of the unit, or ulimit -n")
 		return
 	}
 	d.add("limits", doctorOK, detail, "")
 }
 
-// clock compares it with what is known: nobody runs this in years gone by, nor before what the log holds.
+// clock compares it with what is known.
 func (d *doctor) clock(ctx context.Context) {
-	now := time.Now()
+	const unsynchronised = 0x40 // STA_UNSYNC of adjtimex(2)
+	var t syscall.Timex
+	_, err := syscall.Adjtimex(&t)
+	d.time(time.Now(), d.newest(ctx), err == nil && t.Status&unsynchronised != 0)
+}
+
+// time judges what the system says it is: nobody runs this in years gone by, nor before what the log holds.
+func (d *doctor) time(now time.Time, newest *time.Time, unkept bool) {
 	const hint = "set the clock, and have it kept (chrony, systemd-timesyncd)"
 	if now.Year() < 2025 {
 		d.add("clock", doctorFail, "it is "+clock(now)+", says the system", hint)
 		return
 	}
-	if newest := d.newest(ctx); newest != nil && newest.After(now.Add(clockAhead)) {
+	if newest != nil && newest.After(now.Add(clockAhead)) {
 		d.add("clock", doctorFail, "the log's last record is of "+clock(*newest)+", which is still to come", hint+"; if the record's is wrong nothing expires until then")
 		return
 	}
-	const unsynchronised = 0x40 // STA_UNSYNC of adjtimex(2)
-	var t syscall.Timex
-	if _, err := syscall.Adjtimex(&t); err == nil && t.Status&unsynchronised != 0 {
+	if unkept {
 		d.add("clock", doctorWarn, clock(now)+", which nothing keeps right, says the kernel", hint)
 		return
 	}

@@ -174,6 +174,10 @@ func (a *API) problemOf(operation string, err error) *Problem {
 		p := newProblem(http.StatusServiceUnavailable, "the store does not answer", "try again; if it stays so, see the daemon's log")
 		p.retryAfter = time.Second
 		return p
+	case errors.Is(err, ErrDamaged):
+		a.cfg.Fault(operation, err)
+		return newProblem(http.StatusInternalServerError, strings.TrimPrefix(err.Error(), "control: "),
+			"keep a copy of data_dir before anything else is done to it; esmed verify says more, and esmed help guarantees what to expect of it")
 	default:
 		a.cfg.Fault(operation, err)
 		return newProblem(http.StatusInternalServerError, "this is a fault of ours", "see the daemon's log")

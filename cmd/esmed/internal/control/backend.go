@@ -20,6 +20,7 @@ var (
 	ErrConfiguration = errors.New("control: the configuration cannot be used")           // 422
 	ErrDirectory     = errors.New("control: the directory cannot be used")               // 422
 	ErrNoPart        = errors.New("control: the message has no such part")               // 422
+	ErrDamaged       = errors.New("control: the store is damaged")                       // 500
 	ErrUnavailable   = errors.New("control: the store is closed or has stopped working") // 503
 )
 

@@ -35,7 +35,7 @@ type Compacter interface {
 	Compact(ctx context.Context, progress func(CompactProgress)) (CompactResult, error)
 }
 
-// postCompact compacts. Progress comes while it works, the result last. A caller that goes away ends it.
+// postCompact compacts.
 func (a *API) postCompact(w http.ResponseWriter, r *http.Request) {
 	if p := knownQuery(r.URL.Query()); p != nil {
 		writeProblem(w, p)
@@ -45,22 +45,7 @@ func (a *API) postCompact(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, newProblem(http.StatusServiceUnavailable, "there is nothing to compact with", ""))
 		return
 	}
-	out, err := newStream(w, ndjsonType)
-	if err != nil {
-		return
-	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	result, err := a.cfg.Compact.Compact(ctx, func(p CompactProgress) {
-		if a.stopping() != nil || out.send(CompactLine{Progress: &p}) != nil || out.flush() != nil {
-			cancel()
-		}
-	})
-	last := CompactLine{Result: &result}
-	if err != nil {
-		last = CompactLine{Error: a.problemOf("compact", err)}
-	}
-	_ = out.send(last)
+	work(a, w, r, a.cfg.Compact.Compact, func(err error) *Problem { return a.problemOf("compact", err) })
 }
 
 func (a *API) describeCompact(api huma.API) huma.Operation {

@@ -11,7 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// postBackup copies the store. Progress comes while it works, the result last. A caller that goes away ends it.
+// postBackup copies the store.
 func (a *API) postBackup(w http.ResponseWriter, r *http.Request) {
 	asked, p := readBackup(w, r)
 	if p = firstProblem(knownQuery(r.URL.Query()), p); p != nil {
@@ -22,26 +22,16 @@ func (a *API) postBackup(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, newProblem(http.StatusServiceUnavailable, "there is nothing to copy", ""))
 		return
 	}
-	out, err := newStream(w, ndjsonType)
-	if err != nil {
-		return
+	copied := func(ctx context.Context, progress func(BackupProgress)) (BackupResult, error) {
+		return a.cfg.Backup.Backup(ctx, asked, progress)
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	result, err := a.cfg.Backup.Backup(ctx, asked, func(p BackupProgress) {
-		if a.stopping() != nil || out.send(BackupLine{Progress: &p}) != nil || out.flush() != nil {
-			cancel()
+	work(a, w, r, copied, func(err error) *Problem {
+		if errors.Is(err, ErrDirectory) {
+			return newProblem(http.StatusUnprocessableEntity, strings.TrimPrefix(err.Error(), "control: "),
+				"name a directory that is empty, or does not exist yet, outside data_dir, with room, where the daemon's user may write")
 		}
+		return a.problemOf("backup", err)
 	})
-	last := BackupLine{Result: &result}
-	switch {
-	case errors.Is(err, ErrDirectory):
-		last = BackupLine{Error: newProblem(http.StatusUnprocessableEntity, strings.TrimPrefix(err.Error(), "control: "),
-			"name a directory that is empty, or does not exist yet, outside data_dir, with room, where the daemon's user may write")}
-	case err != nil:
-		last = BackupLine{Error: a.problemOf("backup", err)}
-	}
-	_ = out.send(last)
 }
 
 // maxBackupBody is more than any path takes.

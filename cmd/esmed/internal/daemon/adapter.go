@@ -53,6 +53,9 @@ func apiError(err error) error {
 			return fmt.Errorf("%w: %w", name.theirs, err)
 		}
 	}
+	if damaged, ok := errors.AsType[*store.DamagedError](err); ok {
+		return fmt.Errorf("%w: %w", control.ErrDamaged, damaged)
+	}
 	return err
 }
 
