@@ -80,6 +80,7 @@ type SessionStatus struct {
 	IP      string    // as Event.IP
 	Stopped bool      // by Stop: it will not bind until Start
 
+	Lost        time.Time // when it was last bound no more; zero: it never was bound before, or only now is
 	NextAttempt time.Time // when it is dialled again; zero: now, or there is a connection, or it is stopped
 
 	Window      int    // submit_sm that may be outstanding

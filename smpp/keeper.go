@@ -117,6 +117,9 @@ func (k *keeper) ended(did attempt) {
 	k.mu.Lock()
 	k.status.State, k.status.Since, k.status.Addr, k.status.IP = Closed, event.At, did.addr, did.ip
 	k.status.InUse, k.status.Unanswered = 0, 0
+	if did.bound {
+		k.status.Lost = event.At
+	}
 	switch {
 	case end.err != nil:
 		k.status.LastError, k.status.LastErrorAt = fmt.Sprintf("%s: %v", end.reason, end.err), event.At

@@ -68,6 +68,9 @@ func (s *Store) Backup(ctx context.Context, dir string, chainOnly bool, progress
 	}
 	b := backup{s: s, ctx: ctx, dir: dir, chainOnly: chainOnly, progress: progress}
 	if err := b.run(); err != nil {
+		if errors.Is(diskFull(err), ErrDiskFull) && b.began {
+			err = errors.Join(err, b.remove()) // it is in the way of everybody who needs room, and good for nothing
+		}
 		return b.result, fmt.Errorf("store: backup: %w", diskFull(err))
 	}
 	return b.result, nil
@@ -81,6 +84,7 @@ type backup struct {
 	chainOnly bool
 	progress  func(BackupProgress)
 	total     int64
+	began     bool // the directory is its own
 	result    BackupResult
 }
 
@@ -110,6 +114,7 @@ func (b *backup) begin() error {
 	case len(files) > 0:
 		return fmt.Errorf("%s is not empty", b.dir)
 	}
+	b.began = true
 	if err := writeSynced(filepath.Join(b.dir, partialFile), nil); err != nil {
 		return err
 	}
@@ -123,6 +128,20 @@ func (b *backup) begin() error {
 		b.total += info.Size()
 	}
 	return errors.Join(makeDir(filepath.Join(b.dir, keysDir)), makeDir(filepath.Join(b.dir, logDir)))
+}
+
+// remove takes away all that is in the directory, which was empty. Until the mark goes it says what the rest is.
+func (b *backup) remove() error {
+	files, err := os.ReadDir(b.dir)
+	for _, f := range files {
+		if f.Name() != partialFile {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(b.dir, f.Name())))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return os.RemoveAll(filepath.Join(b.dir, partialFile))
 }
 
 func (b *backup) state() error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -146,5 +147,23 @@ func TestBackup_differs(t *testing.T) {
 	result, err := s.Backup(ctx, filepath.Join(t.TempDir(), "chain"), true, nil)
 	require.NoError(t, err, "the chain alone is well")
 	require.False(t, result.Folded)
+	require.NoError(t, s.stop())
+}
+
+// TestBackup_removesWhatFoundNoRoom: half a copy is good for nothing, and takes the room that everybody needs.
+func TestBackup_removesWhatFoundNoRoom(t *testing.T) {
+	s := livingStore(t)
+	require.NoError(t, s.settle(context.Background()))
+	dir := filepath.Join(t.TempDir(), "backup")
+	b := backup{s: s.Store, ctx: context.Background(), dir: dir, progress: func(BackupProgress) {}}
+	require.NoError(t, b.begin())
+	require.NoError(t, b.state())
+	require.True(t, b.began)
+	require.NoError(t, b.remove())
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, files)
+	_, err = s.Backup(context.Background(), dir, true, nil)
+	require.NoError(t, err, "there is nothing in the way of the next one")
 	require.NoError(t, s.stop())
 }

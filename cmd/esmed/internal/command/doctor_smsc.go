@@ -50,6 +50,8 @@ func (d *doctor) certificate(check string, c *x509.Certificate) {
 	left := time.Until(c.NotAfter)
 	detail := fmt.Sprintf("valid until %s", clock(c.NotAfter))
 	switch {
+	case time.Until(c.NotBefore) > 0:
+		d.add(check, doctorFail, "not valid before "+clock(c.NotBefore), "look at the clock, or use one that is valid now")
 	case left <= 0:
 		d.add(check, doctorFail, "expired at "+clock(c.NotAfter), "renew it")
 	case left < certificateDays*24*time.Hour:

@@ -65,7 +65,7 @@ func (b *backend) Accept(ctx context.Context, m *statemachine.MessageAccepted) (
 		return control.Accepted{}, err
 	}
 	a, err := b.store.Accept(ctx, m)
-	b.room.noRoom(err)
+	b.room.wrote(err)
 	return control.Accepted(a), apiError(err)
 }
 
@@ -75,7 +75,7 @@ func (b *backend) AcceptNow(ctx context.Context, m *statemachine.MessageAccepted
 		return control.Accepted{}, err
 	}
 	a, err := b.store.AcceptNow(ctx, m)
-	b.room.noRoom(err)
+	b.room.wrote(err)
 	return control.Accepted(a), apiError(err)
 }
 

@@ -67,7 +67,8 @@ func (a *alerts) measure(ctx context.Context) []control.Alert {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := time.Now()
-	r := reading{clock: a.clock.doubted(), obstructed: a.obstructed.Load(), disk: a.room.reading()}
+	a.room.measure(now)
+	r := reading{clock: a.clock.doubted(), obstructed: a.obstructed.Load(), disk: a.room.reading(), short: a.room.short.Load()}
 	a.readSessions(&r, now)
 	err := a.readStore(ctx, &r, now)
 	all := r.judge(a.limits)

@@ -19,7 +19,11 @@ import (
 // Backup implements control.Copier.
 func (b *backend) Backup(ctx context.Context, asked control.Backup, progress func(control.BackupProgress)) (control.BackupResult, error) {
 	dir := asked.Dir
-	if err := usable(dir, b.dataDir); err != nil {
+	err := usable(dir, b.dataDir)
+	if err == nil {
+		err = b.roomFor(ctx, dir)
+	}
+	if err != nil {
 		return control.BackupResult{}, fmt.Errorf("%w: %w", control.ErrDirectory, err)
 	}
 	r, err := b.store.Backup(ctx, dir, asked.ChainOnly, func(p store.BackupProgress) { progress(control.BackupProgress(p)) })
@@ -28,9 +32,41 @@ func (b *backend) Backup(ctx context.Context, asked control.Backup, progress fun
 	}, backupError(dir, err)
 }
 
+// roomFor refuses a copy that there is no room for. On the disk of data_dir twice the reserve is left, so that messages are
+// still taken when it is made.
+func (b *backend) roomFor(ctx context.Context, dir string) error {
+	u, err := b.store.Usage(ctx)
+	if err != nil {
+		return err
+	}
+	disk, err := store.DiskOf(dir)
+	if err != nil || disk.Size == 0 {
+		return err
+	}
+	need, why := uint64(u.Log+u.State.Bytes+u.Base.Bytes+u.Keys), ""
+	if b.room != nil && sameDisk(dir, b.dataDir) {
+		need, why = need+2*b.room.reading().reserve, ", of which some are for what data_dir there still grows by"
+	}
+	if disk.Free < need {
+		return &fs.PathError{Op: "backup", Path: dir, Err: fmt.Errorf("it needs %d MiB%s, and %d are free", need>>20+1, why, disk.Free>>20)}
+	}
+	return nil
+}
+
+func sameDisk(a, b string) bool {
+	one, err1 := os.Stat(a)
+	other, err2 := os.Stat(b)
+	if err1 != nil || err2 != nil {
+		return false
+	}
+	x, ok1 := one.Sys().(*syscall.Stat_t)
+	y, ok2 := other.Sys().(*syscall.Stat_t)
+	return ok1 && ok2 && x.Dev == y.Dev
+}
+
 // backupError says of a full disk that it is the copy's, which is all that a backup writes.
 func backupError(dir string, err error) error {
-	if errors.Is(err, store.ErrDiskFull) {
+	if errors.Is(err, store.ErrDiskFull) && !errors.Is(err, store.ErrNoFiles) {
 		return fmt.Errorf("%w: %w", control.ErrDirectory, &fs.PathError{Op: "backup", Path: dir, Err: syscall.ENOSPC})
 	}
 	return apiError(err)
@@ -52,17 +88,31 @@ func usable(dir, dataDir string) error {
 	return err
 }
 
-// within reports whether a path is in a directory, or is it; links are not followed.
+// within reports whether a path is in a directory, or is it, by whatever links.
 func within(path, dir string) bool {
-	path, err := filepath.Abs(path)
+	path, err := followed(path)
 	if err != nil {
 		return false
 	}
-	if dir, err = filepath.Abs(dir); err != nil {
+	if dir, err = followed(dir); err != nil {
 		return false
 	}
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
+}
+
+// followed is a path without links, as far as it is there.
+func followed(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	whole, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(path) != path {
+		parent, err := followed(filepath.Dir(path))
+		return filepath.Join(parent, filepath.Base(path)), err
+	}
+	return whole, err
 }
 
 // restore makes a store that is a backup a store of its own before anything is sent. What it holds as queued

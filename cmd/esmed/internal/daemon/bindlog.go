@@ -65,6 +65,11 @@ func (l *bindLog) failure(e *smpp.Event) (record bool, besides string) {
 func innermost(err error) string {
 	for {
 		next := errors.Unwrap(err)
+		if several, ok := err.(interface{ Unwrap() []error }); ok {
+			if all := several.Unwrap(); len(all) > 0 {
+				next = all[len(all)-1]
+			}
+		}
 		if next == nil {
 			break
 		}

@@ -16,6 +16,9 @@ const (
 	// leastReserve is what the store may need at any time for what it holds in memory: two layers over state.db, each
 	// row of which may change a page of its own, and the pages of some commits.
 	leastReserve = 64 << 20
+	// leastFiles is how many files must be left to be made for messages to be accepted: a segment, a key and what is
+	// beside state.db now and then, for a day or two.
+	leastFiles = 64
 	// reserveShare is which part of the disk the reserve is at most.
 	reserveShare = 10
 	// reserveSpan is how long receipts can be stored in the reserve when they come as they did in the last of it.
@@ -40,6 +43,7 @@ type diskRoom struct {
 	last    atomic.Pointer[roomReading]
 	refuses atomic.Bool // messages
 	stands  atomic.Bool // sending
+	short   atomic.Bool // the store's last write found no room, whatever the system says of the disk
 
 	mu     sync.Mutex // one measurement at a time; guards what follows
 	growth growth
@@ -93,10 +97,13 @@ func (r *diskRoom) measure(now time.Time) {
 		disk = store.Disk{}
 	}
 	m := &roomReading{Disk: disk, reserve: reserveOf(disk.Size, r.growth.grown())}
-	m.refuses = below(r.refuses.Load(), m.Disk, m.reserve)
-	stands := below(r.stands.Load(), m.Disk, m.reserve/2)
+	m.refuses = below(r.refuses.Load(), m.Disk, m.reserve, leastFiles)
+	stands := below(r.stands.Load(), m.Disk, m.reserve/2, leastFiles/2)
 	r.last.Store(m)
 	room := []zap.Field{zap.Uint64("free", m.Free), zap.Uint64("reserve", m.reserve)}
+	if !m.FilesUnlimited {
+		room = append(room, zap.Uint64("free_files", m.Files))
+	}
 	if was := r.refuses.Swap(m.refuses); was != m.refuses {
 		if m.refuses {
 			r.log.Error("the disk is nearly full: messages are refused, receipts are stored", room...)
@@ -118,12 +125,12 @@ func reserveOf(size, grown uint64) uint64 {
 	return min(max(leastReserve, grown), size/reserveShare)
 }
 
-// below reports whether less than limit is free, or, where that was so, not yet well over it.
-func below(was bool, d store.Disk, limit uint64) bool {
+// below reports whether fewer octets or files than the limits are free, or, where that was so, not yet well over them.
+func below(was bool, d store.Disk, limit, files uint64) bool {
 	if was {
-		limit += limit / 4
+		limit, files = limit+limit/4, files+files/4
 	}
-	return d.Free < limit
+	return d.Size > 0 && (d.Free < limit || !d.FilesUnlimited && d.Files < files)
 }
 
 // admit is control.ErrDiskFull while no message is accepted.
@@ -134,9 +141,16 @@ func (r *diskRoom) admit() error {
 	return nil
 }
 
-// noRoom takes note of an error of the store's that may say that there was no room, and measures then.
-func (r *diskRoom) noRoom(err error) {
-	if r != nil && err != nil && passing(err) {
+// wrote takes note of what came of a write to the store: one that found no room has it look at the disk at once.
+func (r *diskRoom) wrote(err error) {
+	switch {
+	case r == nil:
+	case err == nil:
+		if r.short.Load() {
+			r.short.Store(false)
+		}
+	case passing(err):
+		r.short.Store(true)
 		r.measure(time.Now())
 	}
 }

@@ -43,7 +43,7 @@ func TestDiskRoom_measure(t *testing.T) {
 		{"the reserve again is not enough to accept", 79 * mib, true, false},
 		{"the reserve and a quarter is", 80 * mib, false, false},
 	}
-	disk, size := store.Disk{Size: 10_000 * mib}, int64(0)
+	disk, size := store.Disk{Size: 10_000 * mib, FilesUnlimited: true}, int64(0)
 	r := roomOf(&disk, &size)
 	require.Zero(t, r.reading())
 	for _, s := range steps {
@@ -62,14 +62,48 @@ func TestDiskRoom_measure(t *testing.T) {
 func TestDiskRoom_admit(t *testing.T) {
 	disk, size := store.Disk{Size: 10 << 30}, int64(0)
 	r := roomOf(&disk, &size)
-	r.noRoom(errors.New("something else"))
+	r.wrote(errors.New("something else"))
 	require.NoError(t, r.admit(), "nobody has looked yet")
-	r.noRoom(store.ErrDiskFull)
+	r.wrote(store.ErrDiskFull)
 	require.ErrorIs(t, r.admit(), control.ErrDiskFull, "a write that found no room makes it look at once")
 
 	var none *diskRoom
 	require.NoError(t, none.admit())
 	require.True(t, none.sends())
+}
+
+func TestDiskRoom_files(t *testing.T) {
+	steps := []struct {
+		left            uint64
+		refuses, stands bool
+	}{
+		{1000, false, false}, {leastFiles, false, false}, {leastFiles - 1, true, false}, {leastFiles/2 - 1, true, true},
+		{leastFiles / 2, true, true}, {leastFiles, true, false}, {leastFiles * 5 / 4, false, false},
+	}
+	disk, size := store.Disk{Size: 100 << 30, Free: 50 << 30}, int64(0)
+	r := roomOf(&disk, &size)
+	for _, s := range steps {
+		disk.Files = s.left
+		r.measure(time.Now())
+		require.Equal(t, s.refuses, r.admit() != nil, "%d files", s.left)
+		require.Equal(t, s.stands, !r.sends(), "%d files", s.left)
+	}
+}
+
+// What the system says of a disk is not all: a quota, for one, is no matter of its free space.
+func TestDiskRoom_wrote(t *testing.T) {
+	disk, size := store.Disk{Size: 100 << 30, Free: 50 << 30, FilesUnlimited: true}, int64(0)
+	r := roomOf(&disk, &size)
+	r.measure(time.Now())
+	alert := func() bool { return (&reading{disk: r.reading(), short: r.short.Load()}).judgeDisk().Active }
+	require.False(t, alert())
+	r.wrote(errors.New("something else"))
+	require.False(t, alert())
+	r.wrote(store.ErrDiskFull)
+	require.True(t, alert())
+	require.NoError(t, r.admit(), "the next message tries whether there is room")
+	r.wrote(nil)
+	require.False(t, alert())
 }
 
 func TestReserveOf(t *testing.T) {

@@ -19,7 +19,7 @@ const (
 type outage struct {
 	binds uint64    // SessionStatus.Binds then
 	since time.Time // when it was first seen not to be so any more
-	lost  time.Time // when it was first seen not to be bound; zero: it is
+	lost  time.Time // when it ceased to be bound, or was first seen if it never was; zero: it is
 }
 
 // newOutage is that of a session that was not looked at before.
@@ -43,6 +43,8 @@ func (o outage) see(st *smpp.SessionStatus, now time.Time) outage {
 	switch {
 	case bound:
 		o.lost = time.Time{}
+	case !st.Lost.IsZero():
+		o.lost = st.Lost
 	case o.lost.IsZero():
 		o.lost = now
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	"esmed/store"
 )
 
 // quietLog is a quiet log that can be read.
@@ -105,6 +109,18 @@ func TestQuiet_kindsOfLines(t *testing.T) {
 }
 
 var errQuiet = errors.New("the disk is full")
+
+// What names a file that changes all the time is of a kind by what it comes down to.
+func TestQuiet_errorsOfSeveral(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := newQuietLog(t)
+		for i := range 2 * quietAfter {
+			file := &fs.PathError{Op: "open", Path: fmt.Sprint("keys/", i, ".key.tmp"), Err: syscall.ENOSPC}
+			log.Error("reception not stored", zap.Error(fmt.Errorf("%w: %w", store.ErrKey, fmt.Errorf("%w: %w", store.ErrDiskFull, file))))
+		}
+		require.Len(t, log.suppressed(), quietAfter)
+	})
+}
 
 func TestQuiet_kindsHaveABound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

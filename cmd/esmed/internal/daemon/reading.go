@@ -26,6 +26,7 @@ type reading struct {
 	obstructed bool // the projection does not follow the log
 	lag        uint64
 	disk       roomReading
+	short      bool // the store's last write found no room
 	smscs      []smscReading
 
 	// What the store says; nil when it did not.
@@ -100,12 +101,18 @@ func (r *roomReading) little() float64 {
 func (r *reading) judgeDisk() control.Alert {
 	limit := r.disk.little()
 	free := float64(r.disk.Free)
+	fewFiles := !r.disk.FilesUnlimited && r.disk.Files < 2*leastFiles
 	a := control.Alert{Alert: control.AlertDisk, Severity: control.Critical, Limit: limit, Unit: "B", Detail: "room for data_dir"}
 	if r.disk.Size > 0 {
-		a.Value, a.Active = &free, free < limit || r.disk.refuses
+		a.Value, a.Active = &free, free < limit || r.disk.refuses || r.short || fewFiles
 	}
-	if r.disk.refuses {
+	switch {
+	case fewFiles:
+		a.Detail = fmt.Sprintf("room for data_dir: %d more files can be made there", r.disk.Files)
+	case r.disk.refuses:
 		a.Detail = "room for data_dir: messages are refused until there is some"
+	case r.short:
+		a.Detail = "room for data_dir: the last record found none; see the log, and the quota of the daemon's user"
 	}
 	return a
 }

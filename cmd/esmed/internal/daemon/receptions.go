@@ -38,6 +38,7 @@ type receptions struct {
 	answers *answers
 	late    *lateAnswers
 	metrics *metrics
+	room    *diskRoom
 	log     *zap.Logger
 
 	binds       bindLog
@@ -71,6 +72,7 @@ func (h *receptions) keep(r *smpp.Request, fact statemachine.Fact) {
 
 // answer answers a PDU that is durable now, or could not be stored: then the SMSC is to try again.
 func (h *receptions) answer(r *smpp.Request, err error) {
+	h.room.wrote(err)
 	if err != nil {
 		h.log.Error("reception not stored", zap.String("session", r.Session), zap.Stringer("command_id", r.CommandID), zap.Error(err))
 		r.Respond(smpp.StatusXTAppn)

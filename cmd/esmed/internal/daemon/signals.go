@@ -17,10 +17,12 @@ func catchSignals() *signals {
 	s := &signals{stop: make(chan os.Signal, 2), reload: make(chan os.Signal, 1)}
 	signal.Notify(s.stop, syscall.SIGTERM, os.Interrupt)
 	signal.Notify(s.reload, syscall.SIGHUP)
+	signal.Ignore(syscall.SIGPIPE) // of a reader of the log that went away
 	return s
 }
 
 func (s *signals) release() {
 	signal.Stop(s.stop)
 	signal.Stop(s.reload)
+	signal.Reset(syscall.SIGPIPE)
 }

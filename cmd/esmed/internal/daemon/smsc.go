@@ -51,7 +51,7 @@ func newSMSC(cfg *config.SMSC, security *tls.Config, shutdown time.Duration, wit
 	clients := make([]smpp.Config, len(s.sessions))
 	for i, one := range s.sessions {
 		one.receptions = &receptions{
-			cfg: cfg, store: with.store, answers: a, late: late, metrics: with.metrics, log: log, counting: make(chan struct{}, 1),
+			cfg: cfg, store: with.store, answers: a, late: late, metrics: with.metrics, room: with.room, log: log, counting: make(chan struct{}, 1),
 		}
 		clients[i] = one.config(cfg, security, shutdown, log)
 	}
