@@ -76,7 +76,7 @@ func (c *courier) passing(err error) (why string, pause time.Duration, passes bo
 	case errors.As(err, &p):
 		return p.Detail, p.RetryAfter, daemonsOwn(p.Status)
 	case errors.Is(err, control.ErrNoDaemon):
-		return "no daemon runs there", 0, c.reached
+		return noDaemon(err), 0, c.reached
 	case errors.Is(err, control.ErrLost):
 		return control.ErrLost.Error(), 0, true
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -89,7 +90,7 @@ func asFailure(err error) *failure {
 		err        error
 		text, hint string
 	}{
-		{control.ErrNoDaemon, "no daemon runs there", "start it with esmed run --config FILE, or name its socket with --socket or ESMED_SOCKET"},
+		{control.ErrNoDaemon, noDaemon(err), "start it with esmed run --config FILE, or name its socket with --socket or ESMED_SOCKET"},
 		{control.ErrLost, control.ErrLost.Error(), "see whether it still runs (esmed binds), then try again: with a ref, what was accepted is recognised"},
 		{store.ErrLocked, "the data directory is in use by a daemon that does not listen on this socket", "name the daemon's socket with --socket or ESMED_SOCKET"},
 		{store.ErrNewerFormat, err.Error(), "use the esmed that wrote it, or a newer one"},
@@ -106,6 +107,14 @@ func asFailure(err error) *failure {
 		}
 	}
 	return &failure{text: err.Error(), hint: "esmed help lists the topics that explain more"}
+}
+
+// noDaemon says where none runs, as far as the error tells.
+func noDaemon(err error) string {
+	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Addr != nil {
+		return "no daemon runs on " + dial.Addr.String()
+	}
+	return "no daemon runs there"
 }
 
 const seeGuarantees = "esmed help guarantees says what to expect of it"
