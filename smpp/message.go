@@ -41,6 +41,10 @@ func (p *SM[T]) fields(c *codec) {
 	cstring(c, "service_type", &p.ServiceType, maxServiceType)
 	address(c, sourceAddr, &p.Source, maxAddress)
 	address(c, destAddr, &p.Dest, maxAddress)
+	p.fieldsBehindDest(c)
+}
+
+func (p *SM[T]) fieldsBehindDest(c *codec) {
 	c.octet("esm_class", &p.ESMClass)
 	c.octet("protocol_id", &p.ProtocolID)
 	c.octet("priority_flag", &p.PriorityFlag)

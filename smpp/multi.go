@@ -29,43 +29,17 @@ func (d *Destination) fields(c *codec) {
 	}
 }
 
-// SubmitMulti is submit_multi: one text for many (SMPP v3.4 §4.5.1).
+// SubmitMulti is submit_multi: one text for many (SMPP v3.4 §4.5.1). It has no Dest.
 type SubmitMulti struct {
-	Header
-	ServiceType          string
-	Source               Address
-	Dests                []Destination // at most 254
-	ESMClass             byte
-	ProtocolID           byte
-	PriorityFlag         byte
-	ScheduleDeliveryTime string
-	ValidityPeriod       string
-	RegisteredDelivery   byte
-	ReplaceIfPresentFlag byte
-	DataCoding           byte
-	SMDefaultMsgID       byte
-	ShortMessage         []byte // as in SubmitSM
-	ShortMessageOffset   int
-
-	TLVs  TLVs
-	Notes []string // what decoding tolerated
+	SM[string]
+	Dests []Destination // at most 254
 }
 
 func (p *SubmitMulti) fields(c *codec) {
 	cstring(c, "service_type", &p.ServiceType, maxServiceType)
 	address(c, sourceAddr, &p.Source, maxAddress)
 	list(c, "number_of_dests", &p.Dests, maxDestinations, (*Destination).fields)
-	c.octet("esm_class", &p.ESMClass)
-	c.octet("protocol_id", &p.ProtocolID)
-	c.octet("priority_flag", &p.PriorityFlag)
-	cstring(c, "schedule_delivery_time", &p.ScheduleDeliveryTime, maxTime)
-	cstring(c, "validity_period", &p.ValidityPeriod, maxTime)
-	c.octet("registered_delivery", &p.RegisteredDelivery)
-	c.octet("replace_if_present_flag", &p.ReplaceIfPresentFlag)
-	c.octet("data_coding", &p.DataCoding)
-	c.octet("sm_default_msg_id", &p.SMDefaultMsgID)
-	c.shortMessage(&p.ShortMessage, &p.ShortMessageOffset)
-	c.tail(&p.TLVs, &p.Notes)
+	p.fieldsBehindDest(c)
 }
 
 // maxDestinations is how many a submit_multi has at most (SMPP v3.4 §5.2.24).

@@ -9,12 +9,14 @@ import (
 
 func multi() *SubmitMulti {
 	return &SubmitMulti{
-		Source: Address{TON: 5, Addr: "ACME"}, RegisteredDelivery: 1, ShortMessage: []byte("hello"),
+		SM: SM[string]{
+			Source: Address{TON: 5, Addr: "ACME"}, RegisteredDelivery: 1, ShortMessage: []byte("hello"),
+			TLVs: TLVs{{Tag: TagUserMessageReference, Value: []byte{0, 7}}},
+		},
 		Dests: []Destination{
 			{Flag: DestinationAddress, Address: Address{TON: 1, NPI: 1, Addr: "393331230001"}},
 			{Flag: DestinationList, List: "customers"},
 		},
-		TLVs: TLVs{{Tag: TagUserMessageReference, Value: []byte{0, 7}}},
 	}
 }
 

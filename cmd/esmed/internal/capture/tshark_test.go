@@ -117,7 +117,9 @@ func TestTell_whatIsForManyAsTsharkReadsIt(t *testing.T) {
 	w := newWire(t, layers.LinkTypeEthernet)
 	w.open()
 	w.send(client, encoded(t, &smpp.SubmitMulti{
-		Header: smpp.Header{SequenceNumber: 1}, Source: smpp.Address{TON: 5, Addr: "ACME"}, RegisteredDelivery: 1, ShortMessage: []byte("hello"),
+		SM: smpp.SM[string]{
+			Header: smpp.Header{SequenceNumber: 1}, Source: smpp.Address{TON: 5, Addr: "ACME"}, RegisteredDelivery: 1, ShortMessage: []byte("hello"),
+		},
 		Dests: []smpp.Destination{
 			{Flag: smpp.DestinationAddress, Address: number(alice)}, {Flag: smpp.DestinationList, List: "customers"},
 			{Flag: smpp.DestinationAddress, Address: number(bob)},
