@@ -45,8 +45,8 @@ func Main(args []string, s Streams) int {
 	if errors.Is(flushed, syscall.EPIPE) {
 		return exitPipe
 	}
-	if flushed != nil && err == nil {
-		err = &failure{text: "stdout: " + flushed.Error(), err: flushed}
+	if untold := new(silent); flushed != nil && (err == nil || errors.As(err, untold)) {
+		err = &failure{text: "stdout: " + flushed.Error(), hint: "what was found could not be written: make room, or write elsewhere", err: flushed, code: untold.code}
 	}
 	switch {
 	case err == nil:
