@@ -34,7 +34,7 @@ both. Room within a file is used again before it grows, so that this is worth wh
 		GroupID: groupDaemon,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			result, err := compact(cmd.Context(), &r, compactShown(cmd.ErrOrStderr()))
+			result, err := compact(cmd, &r, compactShown(cmd.ErrOrStderr()))
 			if err != nil {
 				return err
 			}
@@ -46,19 +46,27 @@ both. Room within a file is used again before it grows, so that this is worth wh
 	return cmd
 }
 
-// compact has the daemon do what can be done while it runs, and does all of it where none does.
-func compact(ctx context.Context, r *reach, shown func(control.CompactProgress)) (result control.CompactResult, err error) {
-	client := r.daemon()
+// compact has the daemon do what can be done while it runs, and does all of it where none does. A data directory that is
+// named may be one that no daemon has, whatever else runs.
+func compact(cmd *cobra.Command, r *reach, shown func(control.CompactProgress)) (control.CompactResult, error) {
+	ctx, client := cmd.Context(), r.daemon()
 	defer client.Close()
+	if namesDataDir(cmd) {
+		if result, err := compactDir(ctx, r.dataDir, shown); !errors.Is(err, store.ErrLocked) {
+			return result, r.noReader("", err)
+		}
+	}
 	if err := client.Ready(ctx); !errors.Is(err, control.ErrNoDaemon) {
 		return client.Compact(ctx, shown)
 	}
-	cfg := store.Config{Dir: r.dataDir, Decode: daemon.DecodePDU, TextSpans: daemon.TextSpans}
+	result, err := compactDir(ctx, r.dataDir, shown)
+	return result, r.noReader(r.noDaemon(), err)
+}
+
+func compactDir(ctx context.Context, dir string, shown func(control.CompactProgress)) (control.CompactResult, error) {
+	cfg := store.Config{Dir: dir, Decode: daemon.DecodePDU, TextSpans: daemon.TextSpans}
 	done, err := store.Compact(ctx, cfg, compactLeaves, func(p store.CompactProgress) { shown(control.CompactProgress(p)) })
-	if errors.Is(err, store.ErrNoStore) {
-		return result, r.noReader(r.noDaemon(), err)
-	}
-	result.Files = make([]control.CompactedFile, len(done))
+	result := control.CompactResult{Files: make([]control.CompactedFile, len(done))}
 	for i, one := range done {
 		result.Files[i] = control.CompactedFile{File: one.File, Before: one.Before, After: one.After}
 	}

@@ -49,7 +49,7 @@ func (r *reach) daemon() *control.Client { return control.Dial(r.socket) }
 // reader calls f with a client of the daemon or, when none runs, of the data directory opened read-only. A data
 // directory that the command line names, and no socket, is read unless a daemon has it: it may be a copy.
 func (r *reach) reader(cmd *cobra.Command, f func(*control.Client) error) error {
-	if cmd.Flags().Changed("data-dir") && !cmd.Flags().Changed("socket") {
+	if namesDataDir(cmd) {
 		if err := r.read(cmd, "", f); !errors.Is(err, store.ErrLocked) {
 			return err
 		}
@@ -61,6 +61,9 @@ func (r *reach) reader(cmd *cobra.Command, f func(*control.Client) error) error 
 	}
 	return r.read(cmd, r.noDaemon(), f)
 }
+
+// namesDataDir reports whether the command line names a data directory, and no daemon.
+func namesDataDir(cmd *cobra.Command) bool { return cmd.Flags().Changed("data-dir") && !cmd.Flags().Changed("socket") }
 
 // noDaemon begins an error where the daemon was looked for.
 func (r *reach) noDaemon() string { return fmt.Sprintf("no daemon runs on %s, and ", r.socket) }
