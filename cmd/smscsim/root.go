@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"net"
 	"os/signal"
 	"slices"
 	"strings"
@@ -34,12 +36,28 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, errDisagree):
 		return 1
 	}
-	fmt.Fprintf(stderr, "smscsim: error: %v\n", err)
+	fmt.Fprintf(stderr, "smscsim: error: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+	fmt.Fprintf(stderr, "smscsim: hint: %s\n", hintOf(cmd, err))
 	if errors.As(err, new(usageError)) {
-		fmt.Fprintf(stderr, "smscsim: hint: %s --help says how it is used\n", cmd.CommandPath())
 		return 2
 	}
 	return 1
+}
+
+// hintOf says what to do about an error.
+func hintOf(cmd *cobra.Command, err error) string {
+	if socket, ok := errors.AsType[*net.OpError](err); ok {
+		switch socket.Op {
+		case "dial":
+			return "see whether something listens there, or name where it does"
+		case "listen":
+			return "name another address with --addr; 127.0.0.1:0 takes a port that is free"
+		}
+	}
+	if file, ok := errors.AsType[*fs.PathError](err); ok {
+		return "look at " + file.Path + ", or name another one"
+	}
+	return cmd.CommandPath() + " --help says how it is used"
 }
 
 func rootCommand() *cobra.Command {
@@ -52,6 +70,15 @@ func rootCommand() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(serveCommand(), loadCommand(), wireCommand(), rateCommand(), auditCommand(), manCommand(root))
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			cmd.Args = cobra.ArbitraryArgs
+			cmd.RunE = func(_ *cobra.Command, args []string) error {
+				return usageError{fmt.Errorf("a shell is needed: bash, fish, powershell or zsh (got %q)", strings.Join(args, " "))}
+			}
+		}
+	}
 	return root
 }
 

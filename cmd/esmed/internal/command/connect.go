@@ -63,7 +63,9 @@ func (r *reach) reader(cmd *cobra.Command, f func(*control.Client) error) error 
 }
 
 // namesDataDir reports whether the command line names a data directory, and no daemon.
-func namesDataDir(cmd *cobra.Command) bool { return cmd.Flags().Changed("data-dir") && !cmd.Flags().Changed("socket") }
+func namesDataDir(cmd *cobra.Command) bool {
+	return cmd.Flags().Changed("data-dir") && !cmd.Flags().Changed("socket")
+}
 
 // noDaemon begins an error where the daemon was looked for.
 func (r *reach) noDaemon() string { return fmt.Sprintf("no daemon runs on %s, and ", r.socket) }
